@@ -1,0 +1,1 @@
+"""Kernels for the CUDA cores: one multiply-add per thread and instruction."""

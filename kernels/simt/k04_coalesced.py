@@ -1,0 +1,20 @@
+"""Chapter 04: one thread per element of C, with neighbouring lanes on neighbouring columns.
+
+Change: m and n change places, so that a warp runs along a row of C; the grid follows.
+Limit:  each multiply-add still needs two loads: the load/store units are busy long before the arithmetic is.
+Needs:  any GPU. A (M, K), B (K, N), C (M, N), float32, row-major. Block (32, 8), grid (cdiv(N, 32), cdiv(M, 8)).
+"""
+
+from numba import cuda, float32
+
+
+# region: kernel
+@cuda.jit
+def coalesced(A, B, C):
+    n, m = cuda.grid(2)  # NOTE: x counts columns, so that a warp reads 32 neighbours of B and writes 32 of C
+    if m < C.shape[0] and n < C.shape[1]:
+        acc = float32(0)
+        for k in range(A.shape[1]):
+            acc += A[m, k] * B[k, n]
+        C[m, n] = acc
+# endregion
