@@ -1,0 +1,145 @@
+"""Pick and describe the warp accesses that a picture shows: plain reading of the emulator's `Access` records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+SECTOR = 32  # bytes that global memory moves at least (CUDA C++ Best Practices Guide, "Coalesced access")
+LINE = 128  # bytes of one cache line: four sectors
+BANKS = 32  # banks of shared memory, one 4-byte word wide each
+
+
+@dataclass(frozen=True)
+class Sectors:
+    """What one warp request asks of global memory.
+
+    lines: byte address of each 128-byte line touched, ascending; sectors: byte address of each 32-byte sector;
+    words: {byte address of a 4-byte word: lanes that use it}; used: distinct bytes asked for; active: lanes at work.
+    """
+
+    lines: tuple[int, ...]
+    sectors: tuple[int, ...]
+    words: dict[int, tuple[int, ...]]
+    used: int
+    active: int
+
+    @property
+    def moved(self) -> int:
+        """Bytes moved: 32 for each sector."""
+        return SECTOR * len(self.sectors)
+
+
+def sectors_of(access) -> Sectors:
+    """Return the sectors, lines and words that `access` (addresses int64[32], -1 for an idle lane) touches."""
+    words: dict[int, list[int]] = {}
+    used: set[int] = set()
+    active = 0
+    for lane, address in enumerate(np.asarray(access.addresses, dtype=np.int64).tolist()):
+        if address < 0:
+            continue
+        active += 1
+        used.update(range(address, address + access.width))
+        for word in range(address & ~3, address + access.width, 4):
+            words.setdefault(word, []).append(lane)
+    return Sectors(
+        lines=tuple(sorted({byte & ~(LINE - 1) for byte in used})),
+        sectors=tuple(sorted({byte & ~(SECTOR - 1) for byte in used})),
+        words={word: tuple(lanes) for word, lanes in sorted(words.items())},
+        used=len(used),
+        active=active,
+    )
+
+
+def wavefronts_of(access) -> list[dict[int, tuple[int, tuple[int, ...]]]]:
+    """Return the wavefronts of a shared-memory request, each {bank: (word index, lanes served)}.
+
+    Lanes that want the same 4-byte word share one read of it. A 64-bit access is served in two half-warps and a 128-bit
+    access in four quarter-warps; within such a group, words that fall on one bank take one wavefront each.
+    """
+    addresses = np.asarray(access.addresses, dtype=np.int64).tolist()
+    group = 32 * 4 // max(4, access.width)
+    fronts: list[dict[int, tuple[int, tuple[int, ...]]]] = []
+    for first in range(0, 32, group):
+        banks: dict[int, dict[int, list[int]]] = {}
+        for lane in range(first, first + group):
+            if addresses[lane] < 0:
+                continue
+            for word in range(addresses[lane] // 4, (addresses[lane] + access.width + 3) // 4):
+                banks.setdefault(word % BANKS, {}).setdefault(word, []).append(lane)
+        for depth in range(max((len(words) for words in banks.values()), default=0)):
+            fronts.append(
+                {
+                    bank: (list(words)[depth], tuple(list(words.values())[depth]))
+                    for bank, words in sorted(banks.items())
+                    if depth < len(words)
+                }
+            )
+    return fronts
+
+
+def ideal_wavefronts(access) -> int:
+    """Return the fewest wavefronts that the access could take: distinct words over 32 banks, rounded up."""
+    words = {
+        word
+        for address in np.asarray(access.addresses, dtype=np.int64).tolist()
+        if address >= 0
+        for word in range(address // 4, (address + access.width + 3) // 4)
+    }
+    return -(-len(words) // BANKS)
+
+
+def variants_of(accesses, default: str = "") -> dict[str, list]:
+    """Return {variant title: list of Access} from a mapping, a list of Access or one Access."""
+    if isinstance(accesses, Mapping):
+        return {str(title): variants_of(some)[""] for title, some in accesses.items()}
+    if isinstance(accesses, Iterable):
+        return {default: list(accesses)}
+    return {default: [accesses]}
+
+
+def one_per_site(accesses, space: str, step: int = 0, arrays=None) -> list:
+    """Return the `step`-th access of each instruction in `space`, in order of first execution.
+
+    `arrays`: names to keep (None keeps all). An instruction that ran fewer times gives its last access.
+    """
+    sites: dict[tuple, list] = {}
+    for access in accesses:
+        if access.space != space or (arrays is not None and access.name not in arrays):
+            continue
+        sites.setdefault(site_key(access), []).append(access)
+    return [ran[min(step, len(ran) - 1)] for ran in sites.values()]
+
+
+def site_key(access) -> tuple:
+    """Return what tells one instruction of a trace from another."""
+    site = access.site
+    place = site if isinstance(site, int) else (getattr(site, "ptx_line", None), getattr(site, "line", None))
+    return (place, access.kind, access.name)
+
+
+def source_line(access) -> int | None:
+    """Return the source line of the access's instruction, or None when the trace does not know it."""
+    return getattr(access.site, "line", None)
+
+
+VERBS = {"ld": "read", "st": "write", "atom": "atomic", "red": "reduction"}
+
+
+def verb(access) -> str:
+    """Return the access's kind as a word: read, write, atomic or reduction."""
+    return VERBS.get(access.kind, str(access.kind))
+
+
+def element_label(access, address: int, shapes: Mapping[str, tuple[int, ...]] | None = None) -> str:
+    """Return "A[3, 16]" for a byte address when the array's name and 2-D shape are known, else "A + 448 B" or hex."""
+    if access.name is None:
+        return f"{address:#x}"
+    offset = address - access.base
+    shape = (shapes or {}).get(access.name)
+    if shape is None or len(shape) != 2 or offset < 0:
+        return f"{access.name} + {offset} B" if offset >= 0 else f"{access.name} − {-offset} B"
+    row, column = divmod(offset // 4 if access.width >= 4 else offset // access.width, shape[1])
+    return f"{access.name}[{row}, {column}]"

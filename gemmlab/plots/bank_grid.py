@@ -1,0 +1,97 @@
+"""The lane-bank grid: which bank of shared memory serves which lane, wavefront by wavefront."""
+
+from __future__ import annotations
+
+from matplotlib.patches import Rectangle
+
+from . import palette
+from .access import BANKS, ideal_wavefronts, one_per_site, source_line, variants_of, verb, wavefronts_of
+from .figure import finish, panel_titles, stacked, styled
+
+ROWS_SHOWN = 16
+NO_SHARED = "No shared memory access: 0 bank conflicts"
+
+
+@styled
+def bank_grid(accesses, *, step: int = 0, limit: int = 4, title: str = ""):
+    """Draw, for each shared-memory instruction of a trace, the wavefronts of one warp request on the 32 banks.
+
+    accesses: a list of `ptxemu.Access`, one `Access`, or {variant title: list}. A row is one wavefront (one pass over
+    the 32 banks), a column a bank, the number the lane served (×n: n lanes share the word). Wavefronts beyond the
+    fewest possible are conflicts and take the problem colour. step: which execution of each instruction;
+    limit: panels at most, those with most wavefronts first.
+    Returns a figure with `.alt`. A trace without shared access gives a compact panel that states 0 conflicts.
+    """
+    panels = [
+        (variant, access, wavefronts_of(access), ideal_wavefronts(access))
+        for variant, some in variants_of(accesses).items()
+        for access in one_per_site(some, "shared", step)
+    ]
+    if not panels:
+        return _empty()
+    panels = sorted(panels, key=lambda panel: -len(panel[2]))[:limit] if len(panels) > limit else panels
+    figure, axes = stacked([_rows(fronts) for _, _, fronts, _ in panels], title=title)
+    for ax, panel in zip(axes, panels, strict=True):
+        _panel(ax, *panel)
+    return finish(
+        figure,
+        "Shared-memory banks used by one warp request. " + " ".join(_sentence(*panel) for panel in panels),
+        "Row: one wavefront. Column: bank. Number: lane served (×n: n lanes share the word).",
+    )
+
+
+def _rows(fronts) -> int:
+    return min(len(fronts), ROWS_SHOWN) + (len(fronts) > ROWS_SHOWN) + 1
+
+
+def _headline(variant, access) -> str:
+    line = source_line(access)
+    what = f"{verb(access)} of {access.name or 'shared memory'}" + (f", line {line}" if line else "")
+    return f"{variant}: {what}" if variant else what[0].upper() + what[1:]
+
+
+def _verdict(fronts, ideal) -> str:
+    count = f"{len(fronts)} wavefront{'s' * (len(fronts) != 1)}"
+    if len(fronts) <= ideal:
+        return f"{count}, no conflict"
+    ways = len(fronts) / ideal
+    return f"{count}: {ways:g}-way conflict" if ideal == 1 else f"{count} where {ideal} would do"
+
+
+def _sentence(variant, access, fronts, ideal) -> str:
+    return f"{_headline(variant, access)}: {_verdict(fronts, ideal)}."
+
+
+def _panel(ax, variant, access, fronts, ideal):
+    shown = fronts[:ROWS_SHOWN]
+    for row, banks in enumerate(shown):
+        face_used = palette.PROBLEM if row >= ideal else palette.LEVELS["DRAM"]
+        for bank in range(BANKS):
+            lanes = banks.get(bank, (0, ()))[1]
+            face = face_used if lanes else palette.IDLE
+            ax.add_patch(Rectangle((bank, row), 1, 1, facecolor=face, edgecolor="white", lw=0.6))
+            if lanes:
+                text = str(lanes[0]) if len(lanes) == 1 else f"×{len(lanes)}"
+                ink = palette.ink_on(face)
+                ax.text(bank + 0.5, row + 0.52, text, ha="center", va="center", fontsize=5.6, color=ink)
+        ax.text(-0.4, row + 0.5, f"wavefront {row + 1}", ha="right", va="center", fontsize=7, color=palette.MUTED)
+    if len(fronts) > len(shown):
+        text = f"… and {len(fronts) - len(shown)} more wavefronts"
+        ax.text(16, len(shown) + 0.5, text, ha="center", va="center", fontsize=8, color=palette.MUTED)
+    for bank in (0, 8, 16, 24, 31):
+        text = "bank 0" if bank == 0 else str(bank)
+        ax.text(bank + 0.5, _rows(fronts) - 0.8, text, ha="center", va="top", fontsize=7, color=palette.MUTED)
+    panel_titles(ax, _headline(variant, access), _verdict(fronts, ideal), bad=len(fronts) > ideal)
+    ax.set(xlim=(-5.6, 32.1), ylim=(_rows(fronts), 0))
+    ax.axis("off")
+
+
+def _empty():
+    figure, (ax,) = stacked([1], caption=False)
+    for bank in range(BANKS):
+        ax.add_patch(Rectangle((bank, 0), 1, 1, facecolor=palette.IDLE, edgecolor="white", lw=0.6))
+    ax.text(-0.4, 0.5, "32 banks", ha="right", va="center", fontsize=7, color=palette.MUTED)
+    panel_titles(ax, NO_SHARED, "", bad=False)
+    ax.set(xlim=(-5.6, 32.1), ylim=(1, 0))
+    ax.axis("off")
+    return finish(figure, NO_SHARED + ".")

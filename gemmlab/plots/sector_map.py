@@ -1,0 +1,102 @@
+"""The address map: which 32-byte sectors one warp's request touches, and how much of them it uses."""
+
+from __future__ import annotations
+
+from matplotlib.patches import Rectangle
+
+from . import palette
+from .access import LINE, SECTOR, element_label, one_per_site, sectors_of, source_line, variants_of, verb
+from .figure import finish, new_figure, panel_titles, stacked, styled
+
+ROWS_SHOWN = 12  # lines drawn in full; a longer map shows the first ones and says how many follow
+
+
+@styled
+def sector_map(accesses, *, arrays=None, step: int = 0, shapes=None, title: str = ""):
+    """Draw, for each global-memory instruction of a trace, the sectors that one warp request touches.
+
+    accesses: a list of `ptxemu.Access`, one `Access`, or {variant title: list} to compare variants. Each row is one
+    128-byte line (four sectors, 32 words of 4 bytes). Coloured: a word that a lane asked for, with the lane's number,
+    light for lane 0 and dark for lane 31; grey: moved with the sector and not used; white: not moved.
+    arrays: names to show, e.g. ("A", "B"); step: which execution of each instruction (0 = first);
+    shapes: {"A": (rows, columns)} labels the lines with matrix elements (4-byte elements assumed when width ≥ 4).
+    Returns a figure with `.alt`; a trace without global access gives a panel that says so.
+    """
+    panels = [
+        (variant, access, sectors_of(access))
+        for variant, some in variants_of(accesses).items()
+        for access in one_per_site(some, "global", step, arrays)
+    ]
+    if not panels:
+        return _empty()
+    figure, axes = stacked([_rows(found) for _, _, found in panels], title=title)
+    for ax, (variant, access, found) in zip(axes, panels, strict=True):
+        _panel(ax, variant, access, found, shapes)
+    return finish(
+        figure,
+        "Sectors that one warp request touches. " + " ".join(_sentence(*panel) for panel in panels),
+        "Row: a 128-byte line. Coloured: used (number: lane; ×n: n lanes). Grey: moved, not used. White: not moved.",
+    )
+
+
+def describe(access) -> str:
+    """Return "read of A (line 12): 32 sectors, 128 of 1024 bytes moved are used" for one global access."""
+    return _sentence("", access, sectors_of(access)).rstrip(".")
+
+
+def _rows(found) -> int:
+    return min(len(found.lines), ROWS_SHOWN) + (len(found.lines) > ROWS_SHOWN)
+
+
+def _headline(variant, access) -> str:
+    line = source_line(access)
+    what = f"{verb(access)} of {access.name or 'memory'}" + (f", line {line}" if line else "")
+    return f"{variant}: {what}" if variant else what[0].upper() + what[1:]
+
+
+def _sentence(variant, access, found) -> str:
+    count = len(found.sectors)
+    return (
+        f"{_headline(variant, access)}: {count} sector{'s' * (count != 1)}, "
+        f"{found.used} of {found.moved} bytes moved are used."
+    )
+
+
+def _panel(ax, variant, access, found, shapes):
+    shown = found.lines[:ROWS_SHOWN]
+    moved = set(found.sectors)
+    for row, line in enumerate(shown):
+        for column in range(LINE // 4):
+            word = line + 4 * column
+            _cell(ax, column, row, access, found.words.get(word, ()), word & -SECTOR in moved)
+        for sector in range(line, line + LINE, SECTOR):
+            edge, z = (palette.INK, 3) if sector in moved else ("#DDDDDD", 2)
+            ax.add_patch(Rectangle(((sector - line) // 4, row), 8, 1, fill=False, edgecolor=edge, lw=0.9, zorder=z))
+        text = element_label(access, line, shapes)
+        ax.text(-0.4, row + 0.5, text, ha="right", va="center", fontsize=7, color=palette.MUTED)
+    if len(found.lines) > len(shown):
+        text = f"… and {len(found.lines) - len(shown)} more lines"
+        ax.text(16, len(shown) + 0.5, text, ha="center", va="center", fontsize=8, color=palette.MUTED)
+    count = len(found.sectors)
+    verdict = f"{count} sector{'s' * (count != 1)}, {found.used} of {found.moved} B used"
+    panel_titles(ax, _headline(variant, access), verdict, bad=count > -(-found.used // SECTOR))
+    ax.set(xlim=(-5.6, 32.1), ylim=(_rows(found), 0))
+    ax.axis("off")
+
+
+def _cell(ax, column, row, access, lanes, moved):
+    """Draw one 4-byte word: light for lane 0, dark for lane 31, grey when moved for nothing."""
+    face = palette.WASTED if moved else "white"
+    if lanes:
+        face = palette.tint(palette.of_array(access.name), 0.35 + 0.65 * lanes[0] / 31)
+        text = str(lanes[0]) if len(lanes) == 1 else f"×{len(lanes)}"
+        ax.text(column + 0.5, row + 0.52, text, ha="center", va="center", fontsize=5.6, color=palette.ink_on(face))
+    ax.add_patch(Rectangle((column, row), 1, 1, facecolor=face, edgecolor="white" if moved else "#EDEDED", lw=0.6))
+
+
+def _empty():
+    figure, axes = new_figure(0.75)
+    axes[0, 0].axis("off")
+    text = "No global memory access in this trace"
+    axes[0, 0].text(0, 0.5, text, fontsize=10, transform=axes[0, 0].transAxes, va="center")
+    return finish(figure, text + ".")
