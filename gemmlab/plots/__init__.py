@@ -15,6 +15,8 @@ A list may be replaced by {variant title: list} in sector_map, bank_grid and ins
 
 from . import palette
 from .bank_grid import bank_grid
+from .layers import llm_layers
+from .roof import roofline
 from .sector_map import sector_map
 
-__all__ = ["bank_grid", "palette", "sector_map"]
+__all__ = ["bank_grid", "llm_layers", "palette", "roofline", "sector_map"]
