@@ -84,9 +84,10 @@ def gemm_nt(A, B, C):
 ### SKELETON: BLOCK = (32, 8)
 BLOCK = (8, 32)
 ### END SOLUTION
+answer = gemm_nt, BLOCK
 
 # %% tags=["check"] gemmlab={"exercise": "04.3"}
-gl.exercise("04.3").check(gemm_nt)
+gl.exercise("04.3").check(answer)
 
 # %% [markdown] tags=["solution"]
 # `w + 32/w` is 12 for `w = 4` and `w = 8` (17 for 16, 33 for 32: derived). The store of a row of `w` floats takes `w/8` sectors, at least one: 4 rows of
