@@ -1,136 +1,118 @@
 # %% [markdown]
 # # 02 · GEMM and the roofline
 #
-# **How fast can a GEMM be?** Before we write a kernel we compute, from four numbers on a data sheet and three on paper, the time that no
-# kernel can beat. Every later chapter is judged against it.
+# **How fast can a GEMM be?** Three sizes and two numbers from a data sheet give a time that no kernel can beat. Every later chapter is
+# judged against it.
 
 # %% [markdown]
 # ## At a glance
 #
-# - **Builds on:** arithmetic, and the picture of a GPU as many multipliers behind one memory.
+# - **Builds on:** the picture of a GPU as many multipliers behind one memory.
 # - **You will be able to:** count the FLOPs and bytes of a GEMM; state a time floor for any GPU and type; place a kernel on a roofline; say
 #   which layers of a language model are bound by memory.
-# - **Needs:** no GPU. Nothing here is compiled.
+# - **Needs:** no GPU; nothing here is compiled.
 # - **Time:** 40 minutes.
 
 # %% tags=["setup"]
-import gemmlab as gl
 
 # %% [markdown]
 # ## The limit
 #
-# General matrix multiplication is `D = α·A·B + β·C`, with `A` of `M × K`, `B` of `K × N`, `C` and `D` of `M × N`. In most uses α = 1 and
-# β = 0, and then we write `C = A·B`. Each of the `M·N` outputs is a sum of `K` products: `K` multiply-adds, each counted as two
-# floating-point operations (FLOP). The factors α and β add at most three operations per output, which for `K` in the thousands is noise.
+# General matrix multiplication is `D = α·A·B + β·C`, with `A` of `M × K`, `B` of `K × N`, `C` and `D` of `M × N`. Mostly α = 1 and β = 0,
+# and then we write `C = A·B`. Each of the `M·N` outputs is a sum of `K` products: `K` multiply-adds, two floating-point operations (FLOP)
+# each. α and β add at most three operations per output, which is noise when `K` is in the thousands. So the work is `2·M·N·K`, whatever the
+# kernel does.
 #
-# So the work is `2·M·N·K`, whatever the kernel does.
+# And which bytes *must* move? Each input once, the output once. These are the **ideal bytes**. With β ≠ 0 the old `C` is read too.
 
 # %%
 def flop(M, N, K):
     return 2 * M * N * K
 
 
-print(f"4096³ GEMM: {flop(4096, 4096, 4096) / 1e9:.1f} GFLOP")
-
-# %% [markdown]
-# How many bytes *must* move? At the very least each input is read once and the output is written once. These are the **ideal bytes**; a real
-# kernel moves more, and the rest of the book is about how much more. With β ≠ 0 the old `C` is read too.
-
-# %%
 def ideal_bytes(M, N, K, size, beta=False):
     return (M * K + K * N + M * N * (2 if beta else 1)) * size
 
 
-print(f"4096³ in FP32: {ideal_bytes(4096, 4096, 4096, 4) / 1e6:.0f} MB, in FP16: {ideal_bytes(4096, 4096, 4096, 2) / 1e6:.0f} MB")
+print(f"4096³: {flop(4096, 4096, 4096) / 1e9:.1f} GFLOP, {ideal_bytes(4096, 4096, 4096, size=4) / 1e6:.1f} MB in FP32")
 
 # %% [markdown]
-# The two meet in the machine's two ceilings: **peak arithmetic** in FLOP/s and **memory bandwidth** in bytes/s. The data sheets print some
-# rates twice. *Sparse* rates assume that two of every four weights are zero and skipped; an ordinary, *dense* GEMM gets half of them. We
-# always say which one we use, and it is dense unless we say otherwise.
-
-# %%
-gl.hardware.table(["T4", "A100 SXM 80GB", "H100 SXM", "H200", "B200"])
-
-# %% [markdown]
-# ### A time floor
+# The machine has a ceiling for each: **peak arithmetic** in FLOP/s and **memory bandwidth** in bytes/s. Data sheets print tensor-core rates
+# twice. The *sparse* rate assumes that two of every four weights are zero and skipped; an ordinary, *dense* GEMM gets half of it. Our
+# figures are dense unless they say otherwise.
 #
-# A kernel cannot finish before its arithmetic is done, nor before its bytes have moved:
+# A kernel can finish neither before its arithmetic is done nor before its bytes have moved:
 #
 # $$ t \ge \max\left(\frac{2MNK}{\text{peak}},\ \frac{\text{ideal bytes}}{\text{bandwidth}}\right) $$
 #
-# **Predict** before running the next cell: how many milliseconds does a 4096³ FP16 GEMM need at least on an H100 SXM (989.4 TFLOP/s dense,
-# 3.35 TB/s)? Which of the two terms decides?
+# **Predict:** how many milliseconds does an 8192³ BF16 GEMM need at least on an H200 (989.4 TFLOP/s dense, 4.8 TB/s)? Which term decides?
 
 # %%
-def floor_ms(M, N, K, size, peak, bandwidth):
-    return flop(M, N, K) / peak * 1e3, ideal_bytes(M, N, K, size) / bandwidth * 1e3
-
-
-arithmetic, memory = floor_ms(4096, 4096, 4096, 2, peak=989.4e12, bandwidth=3.35e12)
-print(f"arithmetic {arithmetic:.3f} ms, memory {memory:.3f} ms")
+arithmetic = flop(8192, 8192, 8192) / 989.4e12
+memory = ideal_bytes(8192, 8192, 8192, size=2) / 4.8e12
+print(f"arithmetic {arithmetic * 1e3:.3f} ms, memory {memory * 1e3:.3f} ms")
 
 # %% [markdown]
-# Arithmetic decides, 4.6 times over (derived). The floor is a bound and no forecast: on real inputs a library reaches perhaps three
-# quarters of the peak, because a chip that multiplies random numbers at full rate runs into its power limit and lowers its clock. But if
-# somebody reports 0.10 ms for this GEMM, we know without looking that the measurement is wrong. `gl.measure` uses this floor to refuse
-# impossible results.
+# Arithmetic decides, 13 times over (derived). The floor is a bound and no forecast: a chip that multiplies random numbers at full rate
+# meets its power limit and lowers its clock ([He 2024](https://www.thonking.ai/p/strangely-matrix-multiplications)). But a report of 0.9 ms
+# for this product is wrong, and we know it without looking. `gl.measure` refuses such results by the same rule.
 
 # %% [markdown]
-# ## The idea: intensity and the roofline
+# ## The idea: intensity meets the ridge
 #
-# The ratio of the two counts is the **arithmetic intensity**, in FLOP per byte. With ideal bytes, `s` bytes per element and a square shape
-# it grows with the size: `2n³ / (3n²·s) = 2n / (3s)`.
+# FLOP divided by bytes is the **arithmetic intensity**. For a square product of size `n` with ideal bytes and `s` bytes per element it is
+# `2n³ / (3n²·s) = 2n / 3s`: larger matrices reuse each element more often.
+
+# %%
+from gemmlab.roofline import intensity, ridge
+
+for n in (256, 1024, 4096):
+    print(f"{n:4}³  FP32 {intensity(n, n, n, 'float32'):6.1f}   FP16 {intensity(n, n, n, 'float16'):6.1f} FLOP/byte")
+
+# %% [markdown]
+# (The value 1365 is sometimes printed for 4096³ in FP32. It is the FP16 figure; FP32 has 682.7.)
 #
-# Machines have the same ratio. The **ridge point** is peak divided by bandwidth: the intensity at which both ceilings take equally long.
-# Left of it bandwidth is the lower ceiling, right of it arithmetic is: attainable FLOP/s = min(peak, intensity × bandwidth).
-
-# %%
-def intensity(M, N, K, size):
-    return flop(M, N, K) / ideal_bytes(M, N, K, size)
-
-
-for name, size in [("FP32", 4), ("FP16", 2)]:
-    print(name, [f"{n}³: {intensity(n, n, n, size):.1f}" for n in (256, 1024, 4096)])
-
-# %% [markdown]
-# A figure of 1365 FLOP/byte for the 4096³ product appears in some guides under the label FP32; it belongs to FP16. In FP32 it is 682.7.
+# A machine has the same ratio: its **ridge** is peak divided by bandwidth, the intensity at which both terms of the floor are equal. Left of
+# the ridge memory is the lower ceiling, right of it arithmetic.
 #
-# **Predict:** an H100 has a ridge of 20 FLOP/byte for FP32 arithmetic on its ordinary cores. Where is it for FP16 on tensor cores, dense?
-# And if we (wrongly) divide the sparse peak by the bandwidth?
+# **Predict:** on an H100 the ridge for FP32 on the ordinary cores is 20 FLOP/byte. Where is it for FP16 on tensor cores? And where would the
+# sparse rate put it?
 
 # %%
-gl.hardware.ridge_table(["A100 SXM 80GB", "H100 SXM", "H200", "B200"], ["float32", "float16"])
+for key in ("a100-80", "h100", "h200", "b200"):
+    gpu = gl.hardware.gpu(key)
+    fp32, dense = ridge(gpu, "float32"), ridge(gpu, "float16")
+    print(f"{gpu.name:20} ridge: FP32 {fp32:4.1f}, FP16 dense {dense:5.1f}, FP16 sparse {2 * dense:5.1f} FLOP/byte")
 
 # %% [markdown]
-# Faster arithmetic moves the ridge to the right: each generation makes it *harder* to be limited by arithmetic. The same 4096³ product can
-# be compared with all of these at once in a **roofline plot**, both axes logarithmic. The roof is the lower of the two ceilings.
+# Plot attainable FLOP/s = min(peak, intensity × bandwidth) with both axes logarithmic, and the **roofline** appears: a slope of bandwidth and a
+# flat roof of arithmetic. The open marks are limits, not measurements.
 
 # %%
-gl.plots.roofline("H200", dtypes=["float32", "float16"], points=[("4096³ FP32, ideal bytes", intensity(4096, 4096, 4096, 4))])
+cases = [(f"{n}³ FP32", intensity(n, n, n, "float32")) for n in (16, 64, 256, 1024, 4096)]
+gl.plots.roofline("H200", dtypes=["float32", "float16"], points=cases)
 
 # %% [markdown]
-# Change the GPU, the type and the shape. Two questions to try: which `K` brings a 4096 × 4096 FP16 product on an H200 down to the ridge?
-# What happens to a matrix-vector product (`N = 1`) when the other two sizes double?
+# Change GPU, type and shape below. Two things to try: which `K` brings a 4096 × 4096 FP16 product on an H200 down to the ridge? What happens to
+# a matrix-vector product (`N = 1`) when `M` and `K` double?
 
 # %%
 gl.widgets.roofline_explorer()
 
 # %% [markdown]
-# ### What a roofline does not say
+# **What a roofline does not say.** A point left of the ridge has memory as its *lower ceiling*; whether it touches that ceiling is another
+# matter. A kernel far below both is held back by something that the plot does not draw: latency, instruction issue, an on-chip memory, too few
+# threads. And a point moves with the bytes that we count. We label ours:
 #
-# A point left of the ridge says that memory is the *lower ceiling*; it does not say that the kernel touches it. A kernel far below both
-# ceilings is held back by something that the plot does not draw: latency, instruction issue, an on-chip memory, too few threads. And a
-# point moves with the bytes that we count. We label each of ours:
-#
-# - **ideal**: every input once, every output once (derived);
+# - **ideal**: every element once (derived);
 # - **requested**: what the kernel's loads and stores ask for (counted by the emulator);
-# - **measured DRAM**: what crosses the memory bus after the caches (read from a profiler on a GPU, recorded).
+# - **measured DRAM**: what crosses the memory bus after the caches (a profiler on a GPU, recorded).
 
 # %% [markdown]
 # ## Where language models sit
 #
-# A decoder layer of width `d` is six GEMMs, and a seventh turns the last state into words. With `T` tokens in flight, `H` heads of size
-# `d/H` and a sequence of length `S`:
+# A decoder layer of width `d` is six kinds of GEMM; a seventh turns the last state into words. With `T` tokens in flight, `H` heads and
+# sequences of length `S`:
 #
 # | GEMM | M | N | K | how many |
 # |---|---|---|---|---|
@@ -138,61 +120,54 @@ gl.widgets.roofline_explorer()
 # | Q·Kᵀ | S | S | d/H | per head and sequence |
 # | P·V | S | d/H | S | per head and sequence |
 # | output projection | T | d | d | 1 |
-# | FFN up / down | T | 4d / d | d / 4d | 1 each |
+# | FFN up, down | T | 4d, d | d, 4d | 1 each |
 # | LM head | T | vocabulary | d | 1 |
 #
-# In **prefill** the whole prompt is in flight. In **decode** every sequence contributes one token: `T` is the batch size, and `M = 1` per
-# head in the two attention products.
-
-# %%
-gl.roofline.llm_table(d=4096, heads=32, vocab=32000, tokens=4096, seq=4096, batch=16)
+# In **prefill** the whole prompt is in flight. In **decode** each sequence contributes one token: `T` is the batch size, and in attention
+# `M = 1`.
 
 # %%
 gl.plots.llm_layers("H200", "bfloat16")
 
 # %% [markdown]
-# Three things to read off (all derived):
+# - **Decode is memory bound.** When `M` is small the weights are nearly all of the bytes, and the intensity is about
+#   `2MNK / 2NK = M`: the batch size.
+# - **Attention in decode is worse.** Every sequence has its own keys and values, so a batch does not help: about 1 FLOP/byte.
+# - **Attention in prefill lies left of the ridge too** if run as two GEMMs: with `d/H = 128` and `S = 4096` it has 120 FLOP/byte, because the
+#   `S × S` scores are written and read back. Fused attention kernels never write them.
 #
-# - **Decode is memory bound.** With `M` small the weights dominate the bytes, and the intensity is `2MNK / 2NK ≈ M`: the batch size. The
-#   weights are read once for the whole batch.
-# - **Decode attention is worse.** Every sequence has its own K and V, so batching does not help: about 1 FLOP/byte whatever the batch.
-# - **Even prefill attention is left of the ridge** as a GEMM of its own: `K = 128` gives 120 FLOP/byte, because the `S × S` scores are
-#   written and read back. Fused attention kernels never write them.
-#
-# **Predict:** which batch size lifts a decode FFN (`d = 4096`) to the H200's ridge in bf16?
+# **Predict:** which batch lifts a decode FFN of width 4096 to the H200's bf16 ridge?
 
 # %%
-ridge = 989.4e12 / 4.8e12
-batch = next(m for m in range(1, 4096) if intensity(m, 4 * 4096, 4096, 2) >= ridge)
-print(f"ridge {ridge:.0f} FLOP/byte: batch {batch}")
+target = ridge("h200", "bfloat16")
+batch = next(m for m in range(1, 4096) if intensity(m, 4 * 4096, 4096, "bfloat16") >= target)
+print(f"ridge {target:.0f} FLOP/byte: a batch of {batch}")
 
 # %% [markdown]
-# Why so much fuss about one routine? Count a decoder layer's operations: everything that is not a GEMM (softmax, norms, activation,
-# residuals) costs a few operations per element of a `T × d`, `T × 4d` or `S × S` array, while every GEMM costs hundreds or thousands.
+# Why so much care for one routine? Count one layer in prefill. Softmax, norms, activation and residuals cost a few operations per element (5, 8,
+# 10 and 1 here: estimates), a GEMM hundreds or thousands.
 
 # %%
 d, S, H = 4096, 4096, 32
-gemm = flop(S, 12 * d, d) + 2 * H * flop(S, S, d // H)
-rest = 5 * H * S * S + 2 * 8 * S * d + 10 * S * 4 * d + 2 * S * d
-print(f"GEMM share of the layer's FLOPs: {gemm / (gemm + rest):.1%}")
+gemm = flop(S, 12 * d, d) + H * 2 * flop(S, S, d // H)
+other = 5 * H * S * S + 2 * 8 * S * d + 10 * S * 4 * d + 2 * S * d
+print(f"GEMM share of the layer's FLOPs: {gemm / (gemm + other):.1%}, with twice the rest {gemm / (gemm + 2 * other):.1%}")
 
 # %% [markdown]
-# The share of *time* is smaller, because the rest is bound by memory (its intensity is about 1). The operation counts of softmax, norms and
-# activation (5, 8 and 10 per element) are estimates; doubling them all changes the share by less than half a percent.
-
-# %% [markdown]
+# The share of *time* is lower, since the rest is bound by memory at about one FLOP/byte.
+#
 # ## Where our kernels will sit
 #
-# Now the first two rungs of the ladder and NVIDIA's own FP32 GEMM, as recorded on an H200. All three compute the same product, so by ideal
-# bytes they stand at one intensity, one above the other, and only the height tells them apart. Chapter 03 plots the first one against the
-# bytes that it *requests*, and the point jumps to the left by three orders of magnitude.
+# Here are the first rungs of the ladder and cuBLAS in FP32, as recorded. They compute the same product, so by ideal bytes they share one
+# intensity, and only the height tells them apart. Chapter 03 plots its kernel against the bytes that it *requests*, and the point moves left by
+# three orders of magnitude.
 
 # %%
-gl.plots.recorded_roofline("H200", "float32", kernels=["k03_naive", "k04_coalesced"], shape=(4096, 4096, 4096))
+RECORDED_ROOFLINE
 
 # %% [markdown]
-# The other picture that every chapter draws is of **bank conflicts**: 32 lanes meeting in the 32 banks of shared memory. This chapter runs
-# no kernel, so the panel is empty; it fills when a kernel uses shared memory, in chapter 05.
+# Every chapter draws one more picture: **bank conflicts**, lanes that meet in the same of the 32 banks of shared memory. Nothing ran here, so
+# the panel is empty; it fills when a kernel first uses shared memory, in chapter 05.
 
 # %%
 gl.plots.bank_grid([])
@@ -200,29 +175,25 @@ gl.plots.bank_grid([])
 # %% [markdown]
 # ## What limits us now?
 #
-# > **Takeaway.** A GEMM of 2·M·N·K FLOPs has a time floor: the larger of FLOPs / peak and bytes / bandwidth. Large square GEMMs lie right of
-# > the ridge and could run at the arithmetic peak; thin ones, such as decode, cannot, in any kernel. Say *dense* or *sparse*, and say
-# > *which bytes*.
+# > **Takeaway.** A GEMM has a time floor: the larger of 2·M·N·K / peak and ideal bytes / bandwidth. Large square GEMMs lie right of the ridge
+# > and may reach the arithmetic peak; thin ones, such as decode, cannot, in any kernel. Say *dense* or *sparse*, and say *which bytes*.
 #
-# For a large GEMM the floor is arithmetic, and it is low: 2.05 ms for 4096³ in FP32 on an H200's 67 TFLOP/s. What does the most obvious
-# kernel take, and what does it spend the rest on? That is chapter 03.
+# For 4096³ in FP32 an H200 (66.9 TFLOP/s) has a floor of 2.05 ms. What does the most obvious kernel take, and what does it spend the rest on?
+# That is chapter 03.
 
 # %% [markdown]
 # ## Exercises
 #
-# In [exercises/02_gemm_and_roofline.ipynb](../exercises/02_gemm_and_roofline.ipynb), each checked by `gl.exercise(...)`:
+# In [exercises/02_gemm_and_roofline.ipynb](../exercises/02_gemm_and_roofline.ipynb): **02.1** a time floor, **02.2** ideal intensity, **02.3**
+# memory-bound layers, **02.4** the roofline as a function.
 #
-# - **02.1** the least time of a 4096³ FP16 GEMM on an H100;
-# - **02.2** a function for the ideal intensity of any GEMM;
-# - **02.3** which layers of a model are memory bound on an H200;
-# - **02.4** the roofline itself as a function.
-#
-# To ask yourself first: does β ≠ 0 move a 4096³ FP16 GEMM across the ridge? A vendor promises 1,979 TFLOP/s in FP16: dense or sparse? Can a
-# library on an H100 run 1024³ in FP32 in 20 µs?
+# To ask yourself first: does β ≠ 0 move a 4096³ FP16 GEMM across the ridge? Can any library run 1024³ in FP32 in 20 µs on an H100? A kernel reaches
+# 3 % of the peak at 600 FLOP/byte: is it memory bound?
 #
 # ## References
 #
-# - S. Williams, A. Waterman, D. Patterson, [Roofline: an insightful visual performance model](https://doi.org/10.1145/1498765.1498785), CACM 52(4), 2009.
-# - NVIDIA, [H100](https://www.nvidia.com/en-us/data-center/h100/) and [H200](https://www.nvidia.com/en-us/data-center/h200/) product pages: peak rates (the tensor-core figures there are sparse) and bandwidths.
-# - J. Austin and others, [How to scale your model](https://jax-ml.github.io/scaling-book/), chapter on rooflines.
-# - T. Dao and others, [FlashAttention](https://arxiv.org/abs/2205.14135), 2022: why the scores are never written.
+# - S. Williams, A. Waterman, D. Patterson, [Roofline](https://doi.org/10.1145/1498765.1498785), CACM 52(4), 2009.
+# - NVIDIA, [H100](https://www.nvidia.com/en-us/data-center/h100/) and [H200](https://www.nvidia.com/en-us/data-center/h200/) product pages
+#   (tensor-core figures there are sparse).
+# - [How to scale your model](https://jax-ml.github.io/scaling-book/), chapter on rooflines.
+# - T. Dao and others, [FlashAttention](https://arxiv.org/abs/2205.14135), 2022.

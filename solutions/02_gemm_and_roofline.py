@@ -30,15 +30,15 @@ gl.exercise("02.1").check(least_ms)
 # %% [markdown]
 # ## 02.2 Ideal intensity
 #
-# **Goal.** Write `intensity(M, N, K, size)`: FLOP per ideal byte of `C = A·B` (β = 0), each element `size` bytes.
+# **Goal.** Write `intensity(M, N, K, bytes_per_element)`: FLOP per ideal byte of `C = A·B` with β = 0.
 #
 # **Checked** on square, thin and odd shapes, in 1, 2 and 4 bytes per element.
 
 # %% tags=["exercise"] gemmlab={"exercise": "02.2"}
-def intensity(M, N, K, size):
+def intensity(M, N, K, bytes_per_element):
     ### BEGIN SOLUTION
     ### SKELETON: ...
-    return 2 * M * N * K / ((M * K + K * N + M * N) * size)
+    return 2 * M * N * K / ((M * K + K * N + M * N) * bytes_per_element)
     ### END SOLUTION
 
 # %% tags=["check"] gemmlab={"exercise": "02.2"}
@@ -52,18 +52,19 @@ gl.exercise("02.2").check(intensity)
 # | key | GEMM | M × N × K |
 # |---|---|---|
 # | `qkv_prefill` | QKV projection, 4,096 tokens | 4096 × 12288 × 4096 |
-# | `qkv_decode` | QKV projection, batch of 16 | 16 × 12288 × 4096 |
+# | `qkv_decode_16` | QKV projection, batch of 16 | 16 × 12288 × 4096 |
 # | `scores_prefill` | Q·Kᵀ of one head, 4,096 tokens | 4096 × 4096 × 128 |
-# | `ffn_prefill` | FFN up, 4,096 tokens | 4096 × 16384 × 4096 |
-# | `ffn_decode` | FFN up, batch of 256 | 256 × 16384 × 4096 |
-# | `head_decode` | LM head, batch of 16 | 16 × 32000 × 4096 |
+# | `values_prefill` | P·V of one head, 4,096 tokens | 4096 × 128 × 4096 |
+# | `ffn_up_prefill` | FFN up, 4,096 tokens | 4096 × 16384 × 4096 |
+# | `ffn_down_decode_64` | FFN down, batch of 64 | 64 × 4096 × 16384 |
+# | `lm_head_decode_512` | LM head, batch of 512 | 512 × 128256 × 4096 |
 #
 # Give a set of keys.
 
 # %% tags=["exercise"] gemmlab={"exercise": "02.3"}
 ### BEGIN SOLUTION
 ### SKELETON: memory_bound = {...}
-memory_bound = {"qkv_decode", "scores_prefill", "head_decode"}
+memory_bound = {"qkv_decode_16", "scores_prefill", "values_prefill", "ffn_down_decode_64"}
 ### END SOLUTION
 
 # %% tags=["check"] gemmlab={"exercise": "02.3"}
