@@ -1,0 +1,81 @@
+"""Cells of a lesson that have their one source elsewhere: the set-up cell and the kernels' code."""
+
+import re
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from tools.common import ToolError, repository
+
+SETUP = """\
+# Set-up, the same in every notebook: find the course, or fetch it.
+import subprocess
+import sys
+from pathlib import Path
+
+root = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / "gemmlab").is_dir()), Path("{name}"))
+if not root.is_dir():
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", "--branch={branch}", "{url}", root.name], check=True)
+sys.path.insert(0, str(root.resolve()))
+
+import numpy as np
+
+import gemmlab as gl
+
+%load_ext gemmlab.magic
+gl.device()"""
+
+_REGION = r"^[ \t]*(?:#|//)[ \t]*region:[ \t]*{name}[ \t]*\n(.*?)^[ \t]*(?:#|//)[ \t]*endregion[ \t]*$"
+
+
+def setup_cell(root: Path) -> str:
+    """Return the set-up cell, with the repository that _config.yml names."""
+    url, branch = repository(root)
+    return SETUP.format(url=url, branch=branch, name=url.rsplit("/", 1)[-1])
+
+
+def region(path: Path, name: str = "kernel") -> str:
+    """Return the lines between ``# region: name`` and ``# endregion`` (``//`` in C++) of a kernel file."""
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise ToolError(f"{path}: cannot be read, but a lesson shows it ({error.strerror})") from error
+    found = re.findall(_REGION.format(name=re.escape(name)), text, flags=re.M | re.S)
+    if len(found) != 1:
+        raise ToolError(f"{path}: needs exactly one 'region: {name}' … 'endregion', found {len(found)}")
+    return found[0].strip("\n")
+
+
+def fill(notebook: NotebookNode, root: Path, name: str) -> list[str]:
+    """Put the set-up and kernel cells' true text into `notebook`; return what had to change, one line each.
+
+    A kernel cell is tagged `kernel` and names its file: ``gemmlab={"kernel": "simt/k03_naive.py"}`` (under kernels/).
+    A leading cell magic such as ``%%cuda naive`` stays.
+    """
+    changed = []
+    setups = [cell for cell in notebook.cells if "setup" in cell.metadata.get("tags", [])]
+    if len(setups) != 1:
+        raise ToolError(f"{name}: needs exactly one cell tagged 'setup', found {len(setups)}")
+    for cell in notebook.cells:
+        tags = cell.metadata.get("tags", [])
+        if "setup" in tags:
+            wanted, what = setup_cell(root), "the set-up cell"
+        elif "kernel" in tags:
+            wanted, what = _kernel_cell(cell, root, name)
+        else:
+            continue
+        if cell.source != wanted:
+            cell.source = wanted
+            changed.append(f"{name}: {what} differs from its source")
+    return changed
+
+
+def _kernel_cell(cell: NotebookNode, root: Path, name: str) -> tuple[str, str]:
+    settings = cell.metadata.get("gemmlab", {})
+    if "kernel" not in settings:
+        example = 'gemmlab={"kernel": "simt/k03_naive.py"}'
+        raise ToolError(f"{name}: a cell tagged 'kernel' must name its file, such as {example}")
+    path = root / "kernels" / settings["kernel"].removeprefix("kernels/")
+    text = region(path, settings.get("region", "kernel"))
+    first = cell.source.split("\n", 1)[0]
+    return (f"{first}\n{text}" if first.startswith("%%") else text), f"the kernel cell of {path.name}"
