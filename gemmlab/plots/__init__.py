@@ -1,22 +1,30 @@
 """Static figures of the book. Each takes plain data (traces, counters, records) and returns a figure with `.alt`.
 
-    roofline(points, gpu="H200", dtype="float32")   where kernels sit under the roof
-    llm_layers(gpu="H200", dtype="bfloat16")        where the GEMMs of a language model sit
-    sector_map(trace)                               warp request -> 32-byte sectors, from the real addresses
-    bank_grid(trace)                                lane -> bank grid, wavefront by wavefront
-    reads_per_element(trace, "A", (M, K))           how often each element is read
-    instruction_mix(counters)                       warp instructions by class
-    source_lines(counters)                          bytes moved and used, by source line
-    ladder_bars(records)                            measured kernels beside cuBLAS
-    thread_map(block=(32, 8))                       thread -> warp -> element of a 2-D block
+    roofline("H200", dtypes=["float32"], points=[("naive", 0.25)])   kernels under the roof
+    recorded_roofline("H200", kernels=["k03_naive"])                  the same, from results/
+    llm_layers("H200", "bfloat16")                                    where a transformer's GEMMs sit
+    sector_map(trace)                                                 warp request -> 32-byte sectors
+    bank_grid(trace)                                                  lane -> bank, wavefront by wavefront
+    reads_per_element(trace, {"A": (M, K), "B": (K, N)})              how often each element is read
+    instruction_mix(counters)                                         warp instructions by class
+    sectors_by_line(counters)                                         sectors per request, by source line
+    ladder_bars(records)                                              measured kernels beside cuBLAS
+    thread_map((32, 8), x="m")                                        thread -> warp -> element of C
 
-A list may be replaced by {variant title: list} in sector_map, bank_grid and instruction_mix to compare variants.
+sector_map, bank_grid and instruction_mix also take {variant title: data} to compare variants.
 """
 
 from . import palette
 from .bank_grid import bank_grid
+from .counts import instruction_mix, sectors_by_line
+from .ladder import ladder_bars, recorded_roofline
 from .layers import llm_layers
+from .reads import count_reads, reads_per_element
 from .roof import roofline
 from .sector_map import sector_map
+from .thread_map import thread_map
 
-__all__ = ["bank_grid", "llm_layers", "palette", "roofline", "sector_map"]
+__all__ = [
+    "bank_grid", "count_reads", "instruction_mix", "ladder_bars", "llm_layers", "palette", "reads_per_element",
+    "recorded_roofline", "roofline", "sector_map", "sectors_by_line", "thread_map",
+]  # fmt: skip

@@ -48,17 +48,18 @@ def _roof(ax, card, dtype, found, span):
         colour, shape = PHASES[phase]
         rates = [attainable(value, card, dtype) for value in values]
         ax.plot(values, rates, shape, color=colour, ms=6.5, mec=palette.INK, mew=0.6, zorder=4)
-        ax.text(max(values) if phase == "decode" else min(values), min(rates) if phase == "decode" else peak / 3,
-                "   " + phase, color=palette.INK, fontsize=9, va="center", fontweight="bold")  # fmt: skip
-    ax.set(xscale="log", yscale="log", xlim=span, ylabel="TFLOP/s, limit", ylim=(None, peak * 2.5))
+        side = "left" if phase == "decode" else "right"
+        place, shift = (min(values), min(rates)), (10, -3) if side == "left" else (-8, 5)
+        ax.annotate(phase, place, shift, textcoords="offset points", ha=side, fontsize=9, fontweight="bold")
+    ax.set(xscale="log", yscale="log", xlim=span, ylabel="TFLOP/s, limit", ylim=(None, peak * 3.5))
     ax.axvline(ridge, color=palette.ROOF, lw=0.8, ls=":")
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    ax.text(high, peak * 1.1, f"{peak:,g} TFLOP/s dense", ha="right", va="bottom", fontsize=8.5, color=palette.MUTED)
+    ax.text(high, peak * 1.45, f"{peak:,g} TFLOP/s dense", ha="right", va="bottom", fontsize=8.5, color=palette.MUTED)
 
 
 def _rows(ax, card, dtype, found, names):
     """One row for each GEMM: prefill and decode at their intensities, so that no label can meet another."""
-    for row, name in enumerate(names):
+    for row in range(len(names)):
         ax.plot([found["decode"][row], found["prefill"][row]], [row, row], color="#DDDDDD", lw=2, zorder=1)
         for phase, values in found.items():
             colour, shape = PHASES[phase]

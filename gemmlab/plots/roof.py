@@ -27,10 +27,10 @@ LABEL = 8.5  # points
 def roofline(on="H200", dtype="float32", *, dtypes=None, points=(), bytes="ideal", title="", caption="", span=None):
     """Draw the roof of a GPU and points under it; both axes are logarithmic.
 
-    on: a name of `gemmlab.hardware` or a GPU; dtypes: one roof for each (default: `dtype` alone), at its published dense
-    rate; points: `gemmlab.roofline.Point`s or tuples (label, FLOP/byte) or (label, FLOP/byte, TFLOP/s), whose bytes are
-    of kind `bytes` ("ideal", "requested" or "measured DRAM"). A tuple without a rate lies on the roof with an open
-    marker: the limit there, not a measurement. caption: where measured points come from (GPU and date);
+    on: a name of `gemmlab.hardware` or a GPU; dtypes: one roof for each (default: `dtype` alone), at its published
+    dense rate; points: `gemmlab.roofline.Point`s or tuples (label, FLOP/byte) or (label, FLOP/byte, TFLOP/s), whose
+    bytes are of kind `bytes` ("ideal", "requested" or "measured DRAM"). A tuple without a rate lies on the roof with an
+    open marker: the limit there, not a measurement. caption: where measured points come from (GPU and date);
     span: (lowest, highest) intensity shown. Raises GemmlabError for an unknown GPU, rate or byte kind.
     """
     card, dtypes = gpu(on), [rate_name(d) for d in dtypes or [dtype]]
@@ -90,8 +90,8 @@ def _slope_label(ax, card, low):
     x = low * 1.25
     (x0, y0), (x1, y1) = ax.transData.transform([(1, 1), (2, 2)])
     ax.text(
-        x, card.bandwidth_gbs * x / 1e3 * 1.2, f"DRAM {card.bandwidth_gbs:,g} GB/s", fontsize=LABEL, color=palette.MUTED,
-        rotation=math.degrees(math.atan2(y1 - y0, x1 - x0)), rotation_mode="anchor", ha="left", va="bottom",
+        x, card.bandwidth_gbs * x / 1e3 * 1.2, f"DRAM {card.bandwidth_gbs:,g} GB/s", color=palette.MUTED,
+        fontsize=LABEL, rotation=math.degrees(math.atan2(y1 - y0, x1 - x0)), rotation_mode="anchor", va="bottom",
     )  # fmt: skip
 
 

@@ -1,0 +1,94 @@
+"""Measured kernels beside their rivals, from the records in `results/`."""
+
+from __future__ import annotations
+
+from ..errors import GemmlabError
+from ..hardware import gpu
+from ..results import find
+from ..roofline import Point, intensity
+from . import palette
+from .figure import finish, new_figure, styled
+from .roof import roofline
+
+NOT_YET = "No measurement recorded yet"
+
+
+@styled
+def ladder_bars(records, *, shape: tuple[int, int, int] | None = None, machine: str = "NVIDIA H200", title=""):
+    """Draw TFLOP/s of each recorded kernel at one shape, with the best rival as a black dashed line.
+
+    records: dicts as `gemmlab.results.find` returns them; shape: (M, N, K), needed when the records hold several.
+    An empty list gives a panel that says that nothing is recorded. Raises GemmlabError for records of several shapes.
+    """
+    records = [r for r in records if shape is None or (r["M"], r["N"], r["K"]) == tuple(shape)]
+    if not records:
+        return _empty()
+    shapes = {(r["M"], r["N"], r["K"]) for r in records}
+    if len(shapes) > 1:
+        raise GemmlabError(f"records of {len(shapes)} shapes: choose one with shape=(M, N, K)")
+    ((m, n, k),) = shapes
+    figure, axes = new_figure(1.15 + 0.32 * len(records))
+    ax = axes[0, 0]
+    best = max(r["rival_best_tflops"] for r in records)
+    top = max([best] + [r["tflops"] for r in records])
+    for row, record in enumerate(records):
+        ax.barh(row, record["tflops"], color=palette.C, height=0.68)
+        text = f"{record['tflops']:.3g}" + (f"  ({record['ratio']:.0%} of cuBLAS)" if record["ratio"] else "")
+        ax.text(record["tflops"] + 0.012 * top, row, text, va="center", fontsize=8.5,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85})  # fmt: skip
+    if best:
+        ax.axvline(best, color=palette.CUBLAS, lw=1.4, ls="--")
+        ax.text(best, len(records) - 0.25, f"cuBLAS best {best:.3g} ", ha="right", va="center", fontsize=8.5)
+    ax.set_yticks(range(len(records)), [r["kernel"] for r in records])
+    ax.set(ylim=(len(records), -0.6), xlim=(0, top * 1.3), xlabel="TFLOP/s")
+    ax.tick_params(axis="y", length=0)
+    ax.set_title(title or f"{records[0]['dtype']} GEMM, {m} × {n} × {k}")
+    text = "; ".join(f"{r['kernel']} {r['tflops']:.3g} TFLOP/s" for r in records)
+    when = ", ".join(sorted({r["date"] for r in records}))
+    return finish(figure, f"Bars: {text}; best rival {best:.3g} TFLOP/s.", f"Recorded on {machine}, {when}; medians.")
+
+
+def recorded_roofline(on="H200", dtype="float32", *, kernels, shape=(4096, 4096, 4096), bytes="ideal", counters=None):
+    """Draw the recorded rate of kernels, and of cuBLAS, under the roof of the GPU that they were recorded on.
+
+    kernels: names of Specs; shape: (M, N, K). bytes: "ideal" (each element moved once) puts all at one intensity;
+    "requested" needs counters: {kernel: `ptxemu.Counters`}; "measured DRAM" uses the profiler's bytes in the record.
+    Kernels without a record are named in the caption and get no point. Raises GemmlabError when bytes are not known.
+    """
+    m, n, k = shape
+    stem = {"h200": "nvidia_h200"}.get(gpu(on).key, gpu(on).key)
+    found = {name: next(iter(find(name, m, n, k, gpu=stem)), None) for name in kernels}
+    points, dates = [], set()
+    for name, record in found.items():
+        if record is None:
+            continue
+        where = _intensity(name, record, shape, dtype, bytes, counters)
+        points.append(Point(name, where, record["tflops"], bytes, f"recorded, {record['date']}"))
+        dates.add(record["date"])
+    rivals = [r["rival_best_tflops"] for r in found.values() if r and r["rival_best_tflops"]]
+    if rivals:
+        points.append(Point("cuBLAS best", intensity(m, n, k, dtype), max(rivals), "ideal", "recorded"))
+    missing = [name for name, record in found.items() if record is None]
+    said = [f"Recorded on {gpu(on).name}, {', '.join(sorted(dates))}, {m} × {n} × {k}."] if dates else []
+    said += [f"Not recorded yet: {', '.join(missing)}."] if missing else []
+    return roofline(on, dtype, points=points, caption=" ".join(said))
+
+
+def _intensity(name, record, shape, dtype, kind, counters):
+    if kind == "ideal":
+        return intensity(*shape, dtype)
+    if kind == "requested":
+        if name not in (counters or {}):
+            raise GemmlabError(f'pass counters={{"{name}": gl.count("{name}", M, N, K)}} for requested bytes')
+        return counters[name].intensity
+    moved = record.get("dram_bytes")
+    if not moved:
+        raise GemmlabError(f"the record of {name} holds no profiler bytes: use bytes=\"ideal\" or \"requested\"")
+    return intensity(*shape, dtype, traffic=moved)
+
+
+def _empty():
+    figure, axes = new_figure(0.7)
+    axes[0, 0].axis("off")
+    axes[0, 0].text(0, 0.5, NOT_YET, fontsize=10, transform=axes[0, 0].transAxes, va="center")
+    return finish(figure, NOT_YET + ".")
