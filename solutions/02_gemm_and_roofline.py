@@ -1,19 +1,35 @@
 # %% [markdown]
 # # 02 · GEMM and the roofline: exercises
 #
-# Read [the lesson](../notebooks/02_gemm_and_roofline.ipynb) first. Each exercise has an answer cell, which you edit, and a check cell, which you
-# run. A check raises an error that says what is missing, or prints one line.
+# Read [the lesson](../notebooks/02_gemm_and_roofline.ipynb) first. Each exercise has an answer cell, which you edit,
+# and a check cell, which you run. A check raises an error that says what is missing, or prints one line.
 
 # %% tags=["setup"]
+# Set-up, the same in every notebook: find the course, or fetch it.
+import subprocess
+import sys
+from pathlib import Path
+
+root = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / "gemmlab").is_dir()), Path("gemm-ladder"))
+if not root.is_dir():
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", "--branch=main", "https://github.com/gemm-ladder/gemm-ladder", root.name], check=True)
+sys.path.insert(0, str(root.resolve()))
+
+import numpy as np
+
+import gemmlab as gl
+
+# %load_ext gemmlab.magic
+gl.device()
 
 # %% [markdown]
 # ## 02.1 A time floor
 #
-# **Goal.** State the least time, in milliseconds, that a 4096 × 4096 × 4096 FP16 GEMM can take on an H100 SXM with its dense tensor-core rate of
-# 989.4 TFLOP/s and 3.35 TB/s.
+# **Goal.** State the least time, in milliseconds, that a 4096 × 4096 × 4096 FP16 GEMM can take on an H100 SXM with
+# its dense tensor-core rate of 989.4 TFLOP/s and 3.35 TB/s.
 #
-# **Hint.** Two floors; the larger one counts. Three significant digits are enough. If your answer is half of the right one, look at the word
-# *dense* again.
+# **Hint.** Two floors; the larger one counts. Three significant digits are enough. If your answer is half of the
+# right one, look at the word *dense* again.
 
 # %% tags=["exercise"] gemmlab={"exercise": "02.1"}
 ### BEGIN SOLUTION
@@ -47,7 +63,8 @@ gl.exercise("02.2").check(intensity)
 # %% [markdown]
 # ## 02.3 Which layers are memory bound?
 #
-# **Goal.** For a decoder of width 4096 with 32 heads on one H200 (bf16, 989 TFLOP/s dense, 4.8 TB/s) name the GEMMs that lie left of the ridge:
+# **Goal.** For a decoder of width 4096 with 32 heads on one H200 (bf16, 989 TFLOP/s dense, 4.8 TB/s) name the GEMMs
+# that lie left of the ridge:
 #
 # | key | GEMM | M × N × K |
 # |---|---|---|
@@ -73,8 +90,8 @@ gl.exercise("02.3").check(memory_bound)
 # %% [markdown]
 # ## 02.4 The roofline as a function
 #
-# **Goal.** Write `attainable(intensity, peak, bandwidth)`: the FLOP/s that the roofline allows, for `intensity` in FLOP/byte, `peak` in FLOP/s and
-# `bandwidth` in bytes/s.
+# **Goal.** Write `attainable(intensity, peak, bandwidth)`: the FLOP/s that the roofline allows, for `intensity` in
+# FLOP/byte, `peak` in FLOP/s and `bandwidth` in bytes/s.
 
 # %% tags=["exercise"] gemmlab={"exercise": "02.4"}
 def attainable(intensity, peak, bandwidth):

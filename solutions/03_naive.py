@@ -1,10 +1,27 @@
 # %% [markdown]
 # # 03 · The naive kernel: exercises
 #
-# Read [the lesson](../notebooks/03_naive.ipynb) first. Each exercise has an answer cell, which you edit, and a check cell, which you run. A check
-# raises an error that says what went wrong, or prints one line. All of it works without a GPU.
+# Read [the lesson](../notebooks/03_naive.ipynb) first. Each exercise has an answer cell, which you edit, and a check
+# cell, which you run. A check raises an error that says what went wrong, or prints one line. All of it works without
+# a GPU.
 
 # %% tags=["setup"]
+# Set-up, the same in every notebook: find the course, or fetch it.
+import subprocess
+import sys
+from pathlib import Path
+
+root = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / "gemmlab").is_dir()), Path("gemm-ladder"))
+if not root.is_dir():
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", "--branch=main", "https://github.com/gemm-ladder/gemm-ladder", root.name], check=True)
+sys.path.insert(0, str(root.resolve()))
+
+import numpy as np
+
+import gemmlab as gl
+
+# %load_ext gemmlab.magic
+gl.device()
 
 # %%
 from numba import cuda, float32
@@ -14,8 +31,9 @@ from numba import cuda, float32
 #
 # **Goal.** Complete the kernel: one thread per element of `C = A·B` (row-major FP32), right at every shape.
 #
-# **Target.** Values within the FP32 bound, no finding from the emulator, also at `M = N = K = 33`, where the grid sticks out of the matrix on
-# two sides. The launch rule is that of the lesson: blocks of 32 × 8 threads, `x` along `m`.
+# **Target.** Values within the FP32 bound, no finding from the emulator, also at `M = N = K = 33`, where the grid
+# sticks out of the matrix on two sides. The launch rule is that of the lesson: blocks of 32 × 8 threads, `x` along
+# `m`.
 #
 # **Hint.** `C.shape` and `A.shape` hold the sizes. A thread outside `C` must neither read nor write.
 
@@ -39,8 +57,8 @@ gl.exercise("03.1").check(gemm)
 # %% [markdown]
 # ## 03.2 Intensity by requested bytes
 #
-# **Goal.** A kernel like the lesson's, but for `C` in FP32 and `A`, `B` in **FP16**: how many FLOP per byte do its loads request, when `K` is so
-# large that the store does not matter?
+# **Goal.** A kernel like the lesson's, but for `C` in FP32 and `A`, `B` in **FP16**: how many FLOP per byte do its
+# loads request, when `K` is so large that the store does not matter?
 #
 # **Hint.** Count one step of the loop of one thread.
 
@@ -63,7 +81,8 @@ gl.exercise("03.2").check(requested_intensity)
 #
 # **Target.** As 03.1, at shapes with three different sizes.
 #
-# **Hint.** The row length of `A` is not the row length of `C`. The entry's name must survive compilation: what does C++ do to names?
+# **Hint.** The row length of `A` is not the row length of `C`. The entry's name must survive compilation: what does
+# C++ do to names?
 
 # %% tags=["exercise"] gemmlab={"exercise": "03.3"}
 # %%cuda twin
@@ -88,10 +107,11 @@ gl.exercise("03.3").check(twin)
 # %% [markdown]
 # ## 03.4 Repair
 #
-# **Goal.** This kernel compiles, runs, and gives the right result for some shapes. Three things are wrong with it: find and mend them, and keep the
-# structure.
+# **Goal.** This kernel compiles, runs, and gives the right result for some shapes. Three things are wrong with it:
+# find and mend them, and keep the structure.
 #
-# **Hint.** Run the check first and read what it says; it names one disease at a time. One of the three changes no value at all.
+# **Hint.** Run the check first and read what it says; it names one disease at a time. One of the three changes no
+# value at all.
 
 # %% tags=["exercise"] gemmlab={"exercise": "03.4"}
 @cuda.jit
@@ -114,5 +134,5 @@ def repaired(A, B, C):
 gl.exercise("03.4").check(repaired)
 
 # %% [markdown] tags=["solution"]
-# `or` lets threads through that are outside in one direction only; `C[n, m]` stores the transpose; `0.0` makes the sum a double, which the values
-# do not show and the instruction mix does.
+# `or` lets threads through that are outside in one direction only; `C[n, m]` stores the transpose; `0.0` makes the
+# sum a double, which the values do not show and the instruction mix does.
