@@ -1,31 +1,41 @@
 """What the executor tells, and what is made of it: counters, findings and the access trace of one launch.
 
-The executor makes one :class:`Observer` per launch when ``check``, ``count`` or ``trace`` is on, and calls it as follows.
+The executor makes one :class:`Observer` per launch when ``check``, ``count`` or ``trace`` is on, and calls it as
+follows.
 
 ``entry.sites``
-    One object per instruction, in program order, with ``opcode`` (with modifiers, "ld.global.v4.f32"), ``file``, ``line``, ``ptx_line``,
-    ``block`` (index of its basic block), ``space`` ("" for non-memory, else "global", "shared", "local", "const", "param" or "generic"),
-    ``op`` ("" | "ld" | "st" | "atom" | "red"), ``width`` (bytes of one element), ``vec`` (1, 2, 4 or 8),
-    ``sem`` ("" weak | "volatile" | "relaxed" | "acquire" | "release" | "acq_rel" | "sc"; "relaxed" for atom/red without one)
-    and ``scope`` ("" | "cta" | "cluster" | "gpu" | "sys").
+    One object per instruction, in program order, with ``opcode`` (with modifiers, "ld.global.v4.f32"), ``file``,
+    ``line``, ``ptx_line``, ``block`` (index of its basic block), ``space`` ("" for non-memory, else "global",
+    "shared", "local", "const", "param" or "generic"), ``op`` ("" | "ld" | "st" | "atom" | "red"), ``width`` (bytes
+    of one element), ``vec`` (1, 2, 4 or 8), ``sem`` ("" weak | "volatile" | "relaxed" | "acquire" | "release" |
+    "acq_rel" | "sc"; "relaxed" for atom/red without one) and ``scope`` ("" | "cta" | "cluster" | "gpu" | "sys").
 ``memory``
-    ``global_base`` and ``global_size`` (virtual address and bytes of the arena, guard zones included) and ``arrays``: a list of objects with
-    ``name``, ``address``, ``nbytes``, ``role`` ("in" | "out" | "inout" | "module"), ``shape``, ``strides`` (bytes) and ``itemsize``,
-    plus ``peek(space, slot, addr, nbytes) -> uint8[n, nbytes]`` (bytes that memory holds now; ``addr`` and ``slot`` int64[n]).
+    ``global_base`` and ``global_size`` (virtual address and bytes of the arena, guard zones included) and
+    ``arrays``: a list of objects with ``name``, ``address``, ``nbytes``, ``role`` ("in" | "out" | "inout" |
+    "module"), ``shape``, ``strides`` (bytes) and ``itemsize``, plus ``peek(space, slot, addr, nbytes) -> uint8[n,
+    nbytes]`` (bytes that memory holds now; ``addr`` and ``slot`` int64[n]).
 ``n_threads``
     Threads of a CTA, ``block`` is (x, y, z). CTAs are numbered linearly, x fastest.
 
-Order of calls: ``begin(slots, ctas)`` when CTAs start in slots (shared memory of those slots is new), then the events below, each *before* it
-takes effect in memory, then ``finish()`` once. Lanes with a bad address are reported through ``finding`` and left out of ``access``.
+Order of calls: ``begin(slots, ctas)`` when CTAs start in slots (shared memory of those slots is new), then the
+events below, each *before* it takes effect in memory, then ``finish()`` once. Lanes with a bad address are reported
+through ``finding`` and left out of ``access``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from .counters import Tally
+from .findings import ADVICE, SEVERITY, Finding, element, locate, unwritten_pattern
+from .race import RaceChecker
+from .trace import Recorder
+
 
 class Lanes:
-    """The active lanes of one group: ``slot`` and ``tid`` int32[n], sorted by (slot, tid). Reuse one object for a whole block: it caches."""
+    """The active lanes of one group: ``slot`` and ``tid`` int32[n], sorted by (slot, tid). Reuse one object for a
+    whole block: it caches.
+    """
 
     __slots__ = ("slot", "tid", "n", "_starts")
 
@@ -49,49 +59,234 @@ class Lanes:
         return len(self.starts) - 1
 
 
-class Observer:
-    """Collects one launch's counters, findings and trace. See the module's docstring for what the executor supplies."""
+class ThreadNames:
+    """Turns linear CTA and thread ids into ((cx, cy, cz), (tx, ty, tz)) and into words."""
 
-    def __init__(self, entry, grid, block, memory, profile, check=True, count=True, trace=None, shared_bytes=0, slots=1):
-        self.entry = entry
+    def __init__(self, grid, block):
+        self.grid, self.block = _three(grid), _three(block)
+
+    def __call__(self, cta, tid):
+        return _triple(cta, self.grid), _triple(tid, self.block)
+
+    def text(self, cta, tid, same_cta=None):
+        """ "thread (3, 1) of block (0, 2)"; without the block where it is ``same_cta``."""
+        c, t = self(cta, tid)
+        thread = f"thread {_short(t, self.block)}"
+        return thread if cta == same_cta else f"{thread} of block {_short(c, self.grid)}"
+
+
+class Observer:
+    """Collects one launch's counters, findings and trace. See the module's docstring for what the executor
+    supplies.
+    """
+
+    def __init__(
+        self, entry, grid, block, memory, profile, check=True, count=True, trace=None, shared_bytes=0, slots=1
+    ):
+        self.entry, self.memory, self.profile = entry, memory, profile
+        self.name = ThreadNames(grid, block)
+        bx, by, bz = self.name.block
+        self.slot_cta = np.full(slots, -1, np.int64)
+        self.tally = Tally(entry.sites) if count else None
+        self.race = RaceChecker(entry.sites, memory, bx * by * bz, slots, shared_bytes) if check else None
+        self.recorder = Recorder(trace, self.name.grid, memory, entry.sites) if trace else None
+        self.shared_layout = tuple(getattr(entry, "shared_layout", ()))
+        self.facts = {}
 
     def begin(self, slots, ctas):
         """CTAs with linear ids ``ctas`` int64[n] start in ``slots`` int64[n]; the slots' shared memory is new."""
+        slots, ctas = np.asarray(slots), np.asarray(ctas)
+        self.slot_cta[slots] = ctas
+        if self.race:
+            self.race.begin(slots, ctas)
 
     def execute(self, block, lanes):
         """Lanes run basic block ``block`` (index) to its end, once. Called once per run of a block, cheap."""
+        if self.tally:
+            self.tally.warps[block] += lanes.warps
+            self.tally.threads[block] += lanes.n
 
-    def guard(self, site, lanes):
-        """Optional: the lanes for which a guarded non-memory instruction of the block was really executed (no call: all lanes of the block)."""
+    def guard(self, site, lanes, active):
+        """Of the block's ``lanes`` only ``active`` (a number) executed the guarded non-memory instruction ``site``.
+        No call: all of them.
+        """
+        if self.tally:
+            self.tally.skipped[site] = self.tally.skipped.get(site, 0) + lanes.n - active
 
     def access(self, site, space, addr, lanes, values=None):
-        """Lanes access memory at ``addr`` int64[n] (global: virtual address; shared, local, const: byte offset in the CTA or thread).
+        """Lanes access memory at ``addr`` int64[n] (global: virtual address; shared, local, const: byte offset in
+        the CTA or thread).
 
-        ``site`` is an index into ``entry.sites``, which gives op, width, vec and ordering. ``space`` is the real one, also for generic accesses.
-        ``values``: for stores, a list of ``vec`` arrays (n elements or broadcastable scalars, any dtype of ``width`` bytes), else None.
+        ``site`` is an index into ``entry.sites``, which gives op, width, vec and ordering. ``space`` is the real
+        one, also for generic accesses. ``values``: for stores, a list of ``vec`` arrays (n elements or
+        broadcastable scalars, any dtype of ``width`` bytes), else None.
         """
+        if not lanes.n:
+            return
+        if self.tally:
+            self.tally.access(site, space, addr, lanes)
+        if self.race:
+            self.race.access(site, space, addr, lanes, values)
+        if self.recorder:
+            self.recorder.access(site, space, addr, lanes, self.slot_cta)
 
     def fence(self, site, lanes):
         """membar / fence; its scope and semantics stand in the site."""
+        if self.race:
+            self.race.fence(site, lanes)
 
     def syncwarp(self, site, slot, warp, tids):
         """bar.warp.sync completed for ``tids`` int32[n] of one warp."""
+        if self.race:
+            self.race.clocks.syncwarp(slot, warp, np.asarray(tids))
 
     def arrive(self, site, slot, barrier, tids):
-        """bar.arrive (non-blocking) by ``tids``: their accesses so far will be ordered before what follows the barrier's completion."""
+        """bar.arrive (non-blocking) by ``tids``: their accesses so far will be ordered before what follows the
+        barrier's completion.
+        """
+        if self.race:
+            self.race.clocks.arrive(slot, barrier, np.asarray(tids))
 
     def barrier(self, site, slot, barrier, tids, full=True):
-        """A barrier of a CTA completed for the waiting ``tids`` (threads that used ``arrive`` before are not repeated here).
+        """A barrier of a CTA completed for the waiting ``tids`` (threads that used ``arrive`` before are not
+        repeated here).
 
-        ``full``: every thread of the CTA that has not exited takes part. ``site`` is where the first waiting thread waits.
+        ``full``: every thread of the CTA that has not exited takes part. ``site`` is where the first waiting thread
+        waits.
         """
+        if not self.race:
+            return
+        if full and (slot, barrier) not in self.race.clocks.arrived:
+            self.race.clocks.full_barrier(slot)
+        else:
+            self.race.clocks.partial_barrier(slot, barrier, np.asarray(tids))
 
-    def finding(self, rule, site, lanes=None, addr=None, space=None, other_site=None, detail=""):
-        """Report a fact found by the executor: out-of-bounds, misaligned, divergent-barrier, barrier-after-exit, deadlock, livelock,
-        uninitialised-register, trap. ``lanes``: the offending :class:`Lanes`; ``addr`` int64[n] for memory rules; ``detail``: one clause
-        or, for deadlock and livelock, the lines of the post-mortem. Equal (rule, site, other_site) are merged and counted.
+    def finding(self, rule, site, lanes=None, addr=None, space=None, other_site=None, detail="", severity=None):
+        """Report a fact found by the executor: out-of-bounds, misaligned, divergent-barrier, barrier-after-exit,
+        deadlock, livelock, uninitialised-register, trap. ``lanes``: the offending :class:`Lanes`; ``addr`` int64[n]
+        for memory rules; ``detail``: one clause or, for deadlock and livelock, the lines of the post-mortem. Equal
+        (rule, site, other_site) are merged and counted. ``severity`` replaces the rule's own.
         """
+        n = lanes.n if lanes is not None else 1
+        key = (rule, site, other_site)
+        if key in self.facts:
+            self.facts[key].count += n
+            return
+        info = self.entry.sites[site] if site is not None else None
+        examples = (
+            [(int(self.slot_cta[s]), int(t)) for s, t in zip(lanes.slot[:4], lanes.tid[:4], strict=True)]
+            if n and lanes is not None
+            else []
+        )
+        where = [locate(self.memory, space, int(a), self.shared_layout) for a in addr[:4]] if addr is not None else []
+        other_line = self.entry.sites[other_site].line if other_site is not None else None
+        self.facts[key] = Finding(
+            rule,
+            severity or SEVERITY[rule],
+            self._message(rule, info, examples, where, detail),
+            ADVICE.get(rule, ""),
+            info.file if info else "",
+            info.line if info else 0,
+            other_line,
+            info.ptx_line if info else 0,
+            [self.name(c, t) for c, t in examples],
+            where,
+            n,
+        )
+
+    def _message(self, rule, info, examples, where, detail):
+        who = self.name.text(*examples[0]) if examples else "the block"
+        if rule in ("out-of-bounds", "misaligned"):
+            verb = {"ld": "reads", "st": "writes"}.get(info.op, "updates")
+            size = info.width * info.vec
+            what = "outside every array" if rule == "out-of-bounds" else f"which is not a multiple of {size} bytes"
+            if info.space == "shared" and rule == "out-of-bounds":
+                what = "outside the block's shared memory"
+            return f"{who} {verb} {size} bytes at {where[0]}, {what}" + (f" ({detail})" if detail else "")
+        if rule == "uninitialised-register":
+            return f"{who} uses a register that was never set" + (f": {detail}" if detail else "")
+        return detail or rule.replace("-", " ")
 
     def finish(self):
         """Return (findings: list[Finding], counters: Counters | None, trace: list[Access])."""
-        return [], None, []
+        findings = list(self.facts.values())
+        if self.race:
+            findings += self.race.findings(self.name, self.shared_layout)
+            complete = not any(f.rule in ("deadlock", "livelock", "trap") for f in findings)
+            findings += self._outputs() if complete else []
+        counters = self.tally.result() if self.tally else None
+        return findings, counters, self.recorder.accesses if self.recorder else []
+
+    def _outputs(self):
+        """never-written and redundant-store for every array of role "out"."""
+        findings = []
+        race = self.race
+        for array in self.memory.arrays:
+            if array.role != "out" or not array.nbytes:
+                continue
+            first = (array.address - self.memory.global_base) >> race.shift
+            last = (array.address + array.nbytes - 1 - self.memory.global_base) >> race.shift
+            cells = race.global_.reshape(-1, race.entries, 3)[first : last + 1]
+            touched = cells[:, 0, 0] != 0
+            if race.entries > 3:
+                touched = touched | (cells[:, 3, 0] != 0)
+            per = max(1, array.itemsize >> race.shift)
+            touched = touched.reshape(-1, per).all(axis=1)
+            shape = tuple(array.shape) or (1,)
+            order = np.argsort([-s for s in array.strides], kind="stable") if array.strides else [0]
+            written = touched[: int(np.prod(shape))].reshape([shape[a] for a in order]).transpose(np.argsort(order))
+            if not written.all():
+                where = [element(array, array.address + int(i) * array.itemsize) for i in np.flatnonzero(~touched)[:4]]
+                message = f"{array.name}: {unwritten_pattern(written, shape)}"
+                findings.append(
+                    Finding(
+                        "never-written",
+                        "error",
+                        message,
+                        ADVICE["never-written"],
+                        where=where,
+                        count=int((~written).sum()),
+                    )
+                )
+            findings += self._redundant(array, race.stores[first : last + 1].reshape(-1, per).max(axis=1))
+        return findings
+
+    def _redundant(self, array, stores):
+        most = int(stores.max())
+        if most <= 1:
+            return []
+        site = next((s for s in self.entry.sites if s.op == "st" and s.space == "global"), None)
+        item = int(np.flatnonzero(stores == most)[0])
+        element_name = element(array, array.address + item * array.itemsize)
+        message = f"{array.name}: up to {most} stores per element ({element_name}), expected 1"
+        line, ptx_line = (site.line, site.ptx_line) if site else (0, 0)
+        return [
+            Finding(
+                "redundant-store",
+                "info",
+                message,
+                ADVICE["redundant-store"],
+                site.file if site else "",
+                line,
+                None,
+                ptx_line,
+                [],
+                [element_name],
+                int((stores > 1).sum()),
+            )
+        ]
+
+
+def _three(size):
+    size = (size,) if isinstance(size, int) else tuple(size)
+    return (*size, 1, 1)[:3]
+
+
+def _triple(index, size):
+    return index % size[0], index // size[0] % size[1], index // (size[0] * size[1])
+
+
+def _short(triple, size):
+    """Leave out trailing axes of length 1."""
+    keep = max([i + 1 for i in range(3) if size[i] > 1], default=1)
+    return f"({', '.join(map(str, triple[:keep]))})" if keep > 1 else str(triple[0])

@@ -1,0 +1,113 @@
+"""Loops over the lanes of a memory instruction that count what the memory system does with it. Compiled by Numba,
+cached on disk.
+
+Rules (checked against the profiler's counters on hardware, see tests/ptxemu/data/patterns_*.json):
+
+* global: a request is one warp-level instruction; its sectors are the distinct 32-byte sectors that its active
+lanes touch
+  (``l1tex__t_requests_pipe_lsu_mem_global_op_*``, ``l1tex__t_sectors_pipe_lsu_mem_global_op_*``).
+* shared: 32 banks of 4 bytes. One wavefront serves any set of words with at most one word per bank; lanes that want
+the same word,
+  or parts of it, share it. 64-bit accesses are served by half-warps, 128-bit ones by quarter-warps
+  (``l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+REQUESTS, SECTORS, WAVEFRONTS, IDEAL, BYTES, THREADS = range(6)
+FIELDS = 6
+
+
+@njit(cache=True)
+def count_sectors(addr, starts, nbytes, row):
+    """Add the requests, sectors, bytes and threads of one instruction to ``row`` int64[6]; warps are
+    ``starts[i]:starts[i + 1]``.
+    """
+    seen = np.empty(64, np.int64)
+    sectors = 0
+    for w in range(len(starts) - 1):
+        n_seen = 0
+        last = -1
+        for i in range(starts[w], starts[w + 1]):
+            for s in range(addr[i] >> 5, ((addr[i] + nbytes - 1) >> 5) + 1):
+                if s == last:
+                    continue
+                new = True
+                if s < last or n_seen == 0:
+                    for j in range(n_seen):
+                        if seen[j] == s:
+                            new = False
+                            break
+                if new:
+                    seen[n_seen] = s
+                    n_seen += 1
+                if s > last:
+                    last = s
+        sectors += n_seen
+    row[REQUESTS] += len(starts) - 1
+    row[SECTORS] += sectors
+    row[BYTES] += len(addr) * nbytes
+    row[THREADS] += len(addr)
+
+
+@njit(cache=True)
+def _wavefronts(addr, tid, begin, end, nbytes, word_of, bank_load):
+    """Wavefronts that lanes ``begin:end`` of one phase need: the largest number of distinct words in one bank."""
+    for b in range(32):
+        bank_load[b] = 0
+    worst = 0
+    for i in range(begin, end):
+        for word in range(addr[i] >> 2, ((addr[i] + nbytes - 1) >> 2) + 1):
+            bank = word & 31
+            load = bank_load[bank]
+            new = True
+            for j in range(load):
+                if word_of[bank, j] == word:
+                    new = False
+                    break
+            if new:
+                word_of[bank, load] = word
+                bank_load[bank] = load + 1
+                if load + 1 > worst:
+                    worst = load + 1
+    return worst
+
+
+@njit(cache=True)
+def count_wavefronts(addr, tid, starts, nbytes, row):
+    """Add the requests, wavefronts, ideal wavefronts, bytes and threads of one shared-memory instruction to ``row``
+    int64[6].
+    """
+    word_of = np.empty((32, 128), np.int64)
+    bank_load = np.empty(32, np.int64)
+    phase_shift = 5 if nbytes <= 4 else (4 if nbytes == 8 else 3)
+    for w in range(len(starts) - 1):
+        begin, end = starts[w], starts[w + 1]
+        first, n_words = addr[begin] >> 2, 0
+        contiguous = nbytes == 4
+        for i in range(begin, end):
+            contiguous = contiguous and (addr[i] >> 2) == first + (i - begin)
+        same = True
+        for i in range(begin + 1, end):
+            same = same and addr[i] == addr[begin]
+        if contiguous or (same and nbytes <= 4):
+            row[WAVEFRONTS] += 1
+            row[IDEAL] += 1
+            continue
+        lane = begin
+        while lane < end:
+            phase = tid[lane] >> phase_shift
+            stop = lane
+            while stop < end and tid[stop] >> phase_shift == phase:
+                stop += 1
+            row[WAVEFRONTS] += _wavefronts(addr, tid, lane, stop, nbytes, word_of, bank_load)
+            for b in range(32):
+                n_words += bank_load[b]
+            lane = stop
+        row[IDEAL] += max(1, (n_words + 31) // 32)
+    row[REQUESTS] += len(starts) - 1
+    row[BYTES] += len(addr) * nbytes
+    row[THREADS] += len(addr)

@@ -1,0 +1,168 @@
+"""The race check: runs every access past the shadow memory and turns unordered pairs into findings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import shadow as sh
+from .clocks import CTA_SCOPE, GPU_SCOPE, Clocks
+from .race_text import Example, Pair, race_finding, uninitialised_finding
+
+CANDIDATES = 1 << 15
+EXAMPLES = 4
+_SCOPE = {"cta": CTA_SCOPE, "": GPU_SCOPE, "cluster": GPU_SCOPE, "gpu": GPU_SCOPE, "gl": GPU_SCOPE, "sys": GPU_SCOPE}
+_NO_SHADOW = {"local", "const", "param"}
+
+
+class RaceChecker:
+    """Shadow memories of one launch and what they found."""
+
+    def __init__(self, sites, memory, n_threads, slots, shared_bytes):
+        self.sites, self.memory = sites, memory
+        self.clocks = Clocks(slots, n_threads)
+        widths = [s.width for s in sites if s.op and s.space not in _NO_SHADOW]
+        self.shift = max(0, min([4, *widths]).bit_length() - 1)
+        self.entries = 5 if any(s.op and s.sem for s in sites) else 3
+        self.granules = (shared_bytes >> self.shift) + 1
+        self.slot_size = self.granules * self.entries * sh.ENTRY
+        self.shared = sh.new_shadow(slots * self.granules, self.entries)
+        self.global_ = sh.new_shadow((memory.global_size >> self.shift) + 1, self.entries)
+        self.stores = np.zeros((memory.global_size >> self.shift) + 1, np.uint16)
+        self.count_stores = any(a.role == "out" for a in memory.arrays)
+        self.out = np.empty((CANDIDATES, sh.CANDIDATE_FIELDS), np.int64)
+        self.pairs = {}
+        self.uninitialised = {}
+
+    def begin(self, slots, ctas):
+        self.clocks.begin(slots, ctas)
+        for slot in slots.tolist():
+            self.shared[slot * self.slot_size : (slot + 1) * self.slot_size] = 0
+
+    def access(self, site, space, addr, lanes, values):
+        """Check and enter one memory instruction."""
+        if space in _NO_SHADOW:
+            return
+        info, clocks = self.sites[site], self.clocks
+        in_shared = space == "shared"
+        nbytes = info.width * info.vec
+        kind = sh.LOAD if info.op == "ld" else sh.STORE if info.op == "st" else sh.UPDATE
+        flags = (sh.STRONG if info.sem else 0) | (sh.VOLATILE if info.sem == "volatile" else 0)
+        if info.sem:
+            self._order(info, kind, space, addr, lanes)
+        table, stride = (self.shared, self.granules) if in_shared else (self.global_, 0)
+        offset = 0 if in_shared else self.memory.global_base
+        lane = 0
+        while lane < lanes.n:
+            lane, n = sh.check_access(
+                table, self.entries, stride, offset, self.shift, addr, nbytes, lanes.slot, lanes.tid, clocks.cta_of,
+                clocks.clock, clocks.base, clocks.warp_base, clocks.dense_index, clocks.dense, kind, flags, site,
+                clocks.any_fence, in_shared, self.out, lane,
+            )  # fmt: skip
+            if n:
+                self._drain(self.out[:n], site, space, addr, lanes, values)
+        if kind == sh.STORE and not in_shared and self.count_stores:
+            sh.count_stores(self.stores, offset, self.shift, addr, nbytes)
+
+    def fence(self, site, lanes):
+        self.clocks.fence(lanes.slot, lanes.tid, _SCOPE[self.sites[site].scope])
+
+    def _order(self, info, kind, space, addr, lanes):
+        """Release and acquire through strong accesses. Lane by lane, but only where a fence or a released flag
+        makes it matter.
+        """
+        clocks = self.clocks
+        if kind != sh.LOAD and info.sem in ("release", "acq_rel", "sc"):
+            clocks.fence(lanes.slot, lanes.tid, _SCOPE[info.scope])
+        if not clocks.any_fence:
+            return
+        acquires = info.sem in ("acquire", "acq_rel", "sc")
+        for slot, tid, a in zip(lanes.slot.tolist(), lanes.tid.tolist(), addr.tolist(), strict=True):
+            key = (slot if space == "shared" else -1, a)
+            if kind != sh.STORE:
+                clocks.acquire(key, slot, tid, acquires)
+            if kind != sh.LOAD:
+                clocks.release(key, slot, tid, kind == sh.UPDATE)
+
+    def _drain(self, found, site, space, addr, lanes, values):
+        """Sort out one instruction's candidates: drop those that flags order, and group the rest by site pair."""
+        self._note_uninitialised(found[found[:, sh.KIND] == sh.UNINITIALISED], site, addr, lanes)
+        races = found[found[:, sh.KIND] == sh.RACE]
+        if self.clocks.any_acquire and len(races):
+            races = races[~self._ordered_by_flags(races, lanes)]
+        if not len(races):
+            return
+        info, lane = self.sites[site], races[:, sh.LANE]
+        other_site = races[:, sh.OTHER_ID] >> sh.SITE_SHIFT
+        reader = (races[:, sh.OTHER_ENTRY] == 1) | (races[:, sh.OTHER_ENTRY] == 2)
+        same = np.zeros(len(races), bool)
+        if info.op == "st" and values is not None and not reader.all():
+            same = ~reader & self._same_value(races, site, space, addr, lanes, values)
+        kinds = np.stack([other_site, reader, same], axis=1)
+        for other, other_reads, equal in np.unique(kinds, axis=0).tolist():
+            rows = np.flatnonzero((kinds == (other, other_reads, equal)).all(axis=1))
+            fragile = bool(info.sem and self.sites[other].sem)
+            pair = self.pairs.setdefault(Pair(space, site, other, bool(other_reads), bool(equal), fragile), [0, []])
+            pair[0] += len(rows)
+            for r in rows[: max(0, EXAMPLES - len(pair[1]))]:
+                cta, tid = int(self.clocks.cta_of[lanes.slot[lane[r]]]), int(lanes.tid[lane[r]])
+                other_tid = int(races[r, sh.OTHER_ID] & sh.TID)
+                where = self._granule_address(int(races[r, sh.GRANULE]), space)
+                pair[1].append(Example(cta, tid, int(races[r, sh.OTHER_CTA]), other_tid, where))
+
+    def _note_uninitialised(self, rows, site, addr, lanes):
+        if not len(rows):
+            return
+        entry = self.uninitialised.setdefault(site, [0, []])
+        entry[0] += len(rows)
+        for lane in rows[: max(0, EXAMPLES - len(entry[1])), sh.LANE].tolist():
+            entry[1].append((int(self.clocks.cta_of[lanes.slot[lane]]), int(lanes.tid[lane]), int(addr[lane])))
+
+    def _granule_address(self, granule, space):
+        if space == "shared":
+            return granule % self.granules << self.shift
+        return self.memory.global_base + (granule << self.shift)
+
+    def _ordered_by_flags(self, races, lanes):
+        known = np.zeros(len(races), bool)
+        slot, tid = lanes.slot[races[:, sh.LANE]], lanes.tid[races[:, sh.LANE]]
+        key = np.stack([slot, tid, races[:, sh.OTHER_CTA]], axis=1)
+        _, group = np.unique(key, axis=0, return_inverse=True)
+        order = np.argsort(group.ravel(), kind="stable")
+        edges = np.flatnonzero(np.diff(group.ravel()[order])) + 1
+        for rows in np.split(order, edges):
+            s, t, cta = (int(v) for v in key[rows[0]])
+            other, stamp = races[rows, sh.OTHER_ID] & sh.TID, races[rows, sh.OTHER_STAMP]
+            known[rows] = self.clocks.knows(s, t, cta, other, stamp, in_cta=cta == self.clocks.cta_of[s])
+        return known
+
+    def _same_value(self, races, site, space, addr, lanes, values):
+        """Whether each candidate's store puts the value there that the other one put: bool[n]."""
+        info, lane = self.sites[site], races[:, sh.LANE]
+        columns = [
+            np.ascontiguousarray(np.broadcast_to(v, lanes.n)).view(np.uint8).reshape(lanes.n, -1) for v in values
+        ]
+        mine = np.concatenate(columns, axis=1)
+        slot, other_tid = lanes.slot[lane].astype(np.int64), races[:, sh.OTHER_ID] & sh.TID
+        theirs = self.memory.peek(space, slot, addr[lane], info.width * info.vec)
+        # An earlier lane of this very instruction has not reached memory yet.
+        same_call = races[:, sh.OTHER_ID] >> sh.SITE_SHIFT == site
+        same_call &= races[:, sh.OTHER_CTA] == self.clocks.cta_of[slot]
+        key = lanes.slot.astype(np.int64) << 10 | lanes.tid
+        partner = np.minimum(np.searchsorted(key, slot << 10 | other_tid), lanes.n - 1)
+        same_call &= (key[partner] == (slot << 10 | other_tid)) & (partner < lane) & (addr[partner] == addr[lane])
+        return (mine[lane] == np.where(same_call[:, None], mine[partner], theirs)).all(axis=1)
+
+    def findings(self, name, shared_layout):
+        """The races and uninitialised reads as :class:`Finding` objects, each pair of sites once."""
+        found = {}
+        for pair, (count, examples) in self.pairs.items():
+            finding = race_finding(pair, count, examples, self.sites, self.memory, name, shared_layout)
+            key = (pair.space, finding.severity, min(pair.site, pair.other), max(pair.site, pair.other))
+            if key in found:
+                found[key].count += count
+            else:
+                found[key] = finding
+        return list(found.values()) + [
+            uninitialised_finding(site, count, examples, self.sites, self.memory, name, shared_layout)
+            for site, (count, examples) in self.uninitialised.items()
+        ]

@@ -1,0 +1,169 @@
+"""Shadow memory for the race check: who wrote and read each granule last, and the loop that compares an access with
+it.
+
+A shadow is int32[granules, entries, 3], stored flat; an entry is (stamp, id, cta) with ``stamp`` 0 for "none" and
+``id = site << 12 | volatile << 11 | strong << 10 | tid``. Entries: 0 the last plain write, 1 and 2 two different
+readers of the latest epoch (readers of different CTAs if there are any), 3 and 4 two strong writers (atomics,
+relaxed and volatile stores); 3 and 4 exist only where the kernel has strong accesses. Two readers are enough:
+whoever writes next is not both of them.
+
+An earlier access with stamp s by thread u is ordered before thread t of the same CTA if s < base (the last full
+barrier), or u == t, or both are in one warp and s < warp_base (the last full ``bar.warp.sync``), or s < dense[t, u]
+(anything more special). See race.py for the clocks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+LOAD, STORE, UPDATE = 0, 1, 2
+TID = 0x3FF
+STRONG = 1 << 10
+VOLATILE = 1 << 11
+SITE_SHIFT = 12
+
+RACE, UNINITIALISED = 0, 1
+KIND, OTHER_ID, OTHER_STAMP, OTHER_CTA, LANE, GRANULE, OTHER_ENTRY = range(7)
+CANDIDATE_FIELDS = 7
+
+
+ENTRY = 3
+
+
+def new_shadow(granules, entries):
+    """An empty shadow, flat: int32[granules * entries * 3]. Pages that are never touched cost nothing."""
+    return np.zeros(granules * entries * ENTRY, np.int32)
+
+
+@njit(cache=True, inline="always")
+def _ordered(stamp, other, t, slot, base, warp_base, dense_index, dense):
+    """Whether thread ``other``'s access at ``stamp`` happens before what thread ``t`` of the same CTA does now."""
+    if other == t or stamp < base[slot]:
+        return True
+    if other >> 5 == t >> 5 and stamp < warp_base[slot, t >> 5]:
+        return True
+    d = dense_index[slot]
+    return d >= 0 and stamp < dense[d, t, other]
+
+
+@njit(cache=True)
+def check_access(
+    shadow, entries, slot_stride, offset, shift, addr, nbytes, slots, tids, slot_cta, clock, base, warp_base,
+    dense_index, dense, kind, flags, site, flagged, in_shared, out, first_lane,
+):  # fmt: skip
+    """Compare one instruction's lanes with the shadow, then enter them.
+
+    ``kind`` LOAD, STORE or UPDATE; ``flags`` STRONG and VOLATILE; ``flagged``: fences are in use, so that order may
+    come from flags. Granule of a byte: slot * slot_stride + ((addr - offset) >> shift). Candidates (unordered
+    pairs, and reads of shared memory that nobody wrote) go to ``out`` int64[cap, 7]. Returns (next lane,
+    candidates): the caller drains ``out`` and calls again while next lane < n.
+    """
+    n_out = 0
+    room = out.shape[0] - 8 * max(1, nbytes >> shift)
+    strong = flags & STRONG
+    tail = (site << SITE_SHIFT) | flags
+    width = entries * ENTRY
+    for i in range(first_lane, len(addr)):
+        if n_out >= room:
+            return i, n_out
+        slot, t = slots[i], tids[i]
+        cta = slot_cta[slot]
+        stamp, floor = clock[slot, t], base[slot]
+        me = tail | t
+        byte = addr[i] - offset
+        g0 = slot * slot_stride + (byte >> shift)
+        g1 = slot * slot_stride + ((byte + nbytes - 1) >> shift)
+        for g in range(g0, g1 + 1):
+            c = g * width
+            written = shadow[c]
+            if entries > 3:
+                written |= shadow[c + 9]
+            for e in range(entries):
+                if kind == LOAD and (e == 1 or e == 2):
+                    continue
+                s = shadow[c + 3 * e]
+                if s == 0:
+                    continue
+                other, other_cta = shadow[c + 3 * e + 1], shadow[c + 3 * e + 2]
+                both_strong = strong and other & STRONG
+                if other_cta == cta:
+                    u = other & TID
+                    if s < floor or u == t or _ordered(s, u, t, slot, base, warp_base, dense_index, dense):
+                        continue
+                    if both_strong and not (in_shared and flags & VOLATILE and u >> 5 == t >> 5):
+                        continue
+                elif both_strong:
+                    continue
+                out[n_out, KIND], out[n_out, OTHER_ENTRY] = RACE, e
+                out[n_out, OTHER_ID], out[n_out, OTHER_STAMP], out[n_out, OTHER_CTA] = other, s, other_cta
+                out[n_out, LANE], out[n_out, GRANULE] = i, g
+                n_out += 1
+            if in_shared and written == 0 and kind != STORE:
+                out[n_out, KIND], out[n_out, OTHER_ENTRY] = UNINITIALISED, 0
+                out[n_out, LANE], out[n_out, GRANULE] = i, g
+                n_out += 1
+            if kind == LOAD:
+                _enter_reader(shadow, c, stamp, me, cta, t, floor, flagged)
+            elif strong:
+                _enter_strong(shadow, c + 9, stamp, me, cta, t)
+            else:
+                for e in range(1, entries):
+                    shadow[c + 3 * e] = 0
+                shadow[c], shadow[c + 1], shadow[c + 2] = stamp, me, cta
+    return len(addr), n_out
+
+
+@njit(cache=True, inline="always")
+def _enter_reader(shadow, c, stamp, me, cta, t, floor, flagged):
+    """Enter a reader: keep two readers of the latest epoch, of two CTAs if possible, plain ones rather than strong
+    ones.
+    """
+    one, two = c + 3, c + 6
+    s1, s2 = shadow[one], shadow[two]
+    c1, c2 = shadow[one + 2], shadow[two + 2]
+    if s1 and s2 and not flagged:
+        if c1 != c2 or (c1 == cta and s1 >= floor and s2 >= floor and not (shadow[one + 1] | shadow[two + 1]) & STRONG):
+            return
+    mine1 = s1 != 0 and c1 == cta and (shadow[one + 1] & TID == t or s1 < floor)
+    mine2 = s2 != 0 and c2 == cta and (shadow[two + 1] & TID == t or s2 < floor)
+    if s1 == 0 or mine1:
+        e = one
+        if mine2:
+            shadow[two] = 0
+    elif s2 == 0 or mine2:
+        e = two
+    elif c1 == c2 and c1 != cta:
+        e = two
+    elif me & STRONG == 0 and shadow[one + 1] & STRONG:
+        e = one
+    elif me & STRONG == 0 and shadow[two + 1] & STRONG:
+        e = two
+    elif flagged:
+        e = one if c1 == cta else two
+    else:
+        return
+    shadow[e], shadow[e + 1], shadow[e + 2] = stamp, me, cta
+
+
+@njit(cache=True, inline="always")
+def _enter_strong(shadow, one, stamp, me, cta, t):
+    """Enter a strong writer: replace the same thread's entry, else the empty one, else one of the same CTA."""
+    two = one + 3
+    e = two
+    if shadow[one] == 0 or (shadow[one + 2] == cta and shadow[one + 1] & TID == t):
+        e = one
+    elif shadow[two] == 0 or (shadow[two + 2] == cta and shadow[two + 1] & TID == t):
+        e = two
+    elif shadow[one + 2] == cta and shadow[two + 2] != cta:
+        e = one
+    shadow[e], shadow[e + 1], shadow[e + 2] = stamp, me, cta
+
+
+@njit(cache=True)
+def count_stores(stores, offset, shift, addr, nbytes):
+    """Count stores per granule in ``stores`` uint16, saturating."""
+    for i in range(len(addr)):
+        for g in range((addr[i] - offset) >> shift, ((addr[i] - offset + nbytes - 1) >> shift) + 1):
+            if stores[g] < 65535:
+                stores[g] += 1
