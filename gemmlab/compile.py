@@ -49,6 +49,7 @@ class Compiled:
     sha256: str
     sources: dict[str, str] = field(default_factory=dict, repr=False)
     spec: Spec | None = None
+    arg_names: tuple[str, ...] = ()
     max_registers: int | None = None
     built: Assembly | None = field(default=None, repr=False)
     lints: tuple[lint.Lint, ...] = ()
@@ -198,9 +199,18 @@ def _compile_numba(kernel, target: str, cc: tuple[int, int], spec: Spec | None, 
         lints = lint.f64(ptx, types)
         sha = source_sha256(spec or kernel)
         compiled = cache[types, target] = Compiled(
-            ptx, function.__name__, "numba", f"sm_{cc[0]}{cc[1]}", version, sha, sources, spec,
-            options.get("max_registers"), lints=lints,
-        )  # fmt: skip
+            ptx,
+            function.__name__,
+            "numba",
+            f"sm_{cc[0]}{cc[1]}",
+            version,
+            sha,
+            sources,
+            spec,
+            arg_names=function.__code__.co_varnames[: function.__code__.co_argcount],
+            max_registers=options.get("max_registers"),
+            lints=lints,
+        )
     lint.warn_if_stale(function, cache["captured"])
     return compiled
 

@@ -1,0 +1,201 @@
+"""Launch any kernel on either backend with one call, and say which it was."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmlab import args as arguments
+from gemmlab import gpu
+from gemmlab.compile import Compiled, choose_target, compile_kernel, parse_target, resolve
+from gemmlab.device import device
+from gemmlab.errors import GemmlabError
+from gemmlab.rules import evaluate_rule, launch_rule, rule_args
+
+
+@dataclass
+class Launch:
+    """What one launch did.
+
+    `backend`: "gpu" or "emulator"; `report`: the emulator's (findings, counters, trace) or None; `time_s`: one cold
+    launch on the GPU between CUDA events (an indication, not a measurement) or None; `seconds`: wall time.
+    """
+
+    kernel: str
+    backend: str
+    where: str
+    report: object | None
+    time_s: float | None
+    seconds: float
+
+    def __str__(self):
+        if self.report is None:
+            return f"{self.kernel} ran on {self.where} in {self.time_s * 1e6:.0f} µs (one launch)"
+        return f"{self.kernel} ran on {self.where}: " + ("\n".join(map(str, self.report.findings)) or "no findings")
+
+    __repr__ = __str__
+
+
+def choose_backend(kernel, backend: str | None) -> str:
+    """Return "gpu" or "emulator". A forced GPU that cannot run the kernel is a GemmlabError with the reason."""
+    if backend not in (None, "gpu", "emulator"):
+        raise GemmlabError(f'backend={backend!r}: choose "gpu", "emulator" or None (the GPU if it can run the kernel)')
+    if backend == "emulator":
+        return backend
+    here = device()
+    if backend == "gpu":
+        gpu.require_gpu()
+    if here.kind != "gpu":
+        return "emulator"
+    if isinstance(kernel, Compiled):
+        cc, suffix = parse_target(kernel.target)
+        fits, needs = (cc == here.cc if suffix else cc <= here.cc), kernel.target
+    else:
+        spec = resolve(kernel)[1]
+        fits, needs = spec is None or spec.runs_on(here.cc), spec.target if spec else ""
+    if not fits and backend == "gpu":
+        raise GemmlabError(
+            f'this kernel needs {needs}; {here.name} is sm_{here.cc[0]}{here.cc[1]}: run it with backend="emulator"'
+        )
+    return "gpu" if fits else "emulator"
+
+
+def prepare(kernel, args: tuple, backend: str) -> tuple[Compiled, list[str]]:
+    """Compile `kernel` for these arguments and check them; return it with the arguments' names."""
+    spec = kernel if isinstance(kernel, Compiled) else resolve(kernel)[1]
+    spec = spec.spec if isinstance(spec, Compiled) else spec
+    if not isinstance(kernel, Compiled):
+        for position, value in enumerate(args):
+            if isinstance(value, (list, tuple)) or value is None:
+                kind = arguments.kind_of(value)
+                raise GemmlabError(f"argument {position + 1} of the kernel: pass an array or a number, not {kind}")
+        kernel = compile_kernel(kernel, choose_target(spec, "", backend), args)
+    return kernel, arguments.validate(kernel, args)
+
+
+def launch(
+    kernel, *args, grid, block, shared=0, backend=None, check=True, count=True, schedule="late", trace=None
+) -> Launch:
+    """Launch `kernel` (a Numba kernel, a CudaSource, a Spec or its name, a Compiled) with `args` on a grid of blocks.
+
+    Arrays are NumPy or CuPy arrays; results appear in the caller's arrays on both backends. `shared`: dynamic shared
+    memory of one CTA in bytes. `check`, `count`, `schedule` and `trace` are the emulator's (see ptxemu.launch). Raises
+    GemmlabError for arguments that the kernel cannot take and launches that the hardware refuses.
+    """
+    start = time.perf_counter()
+    grid, block = arguments.dims(grid, "grid"), arguments.dims(block, "block")
+    backend = choose_backend(kernel, backend)
+    compiled, names = prepare(kernel, args, backend)
+    if backend == "gpu":
+        time_s = _on_gpu(compiled, args, grid, block, shared)
+        return Launch(compiled.entry, "gpu", device().name, None, time_s, time.perf_counter() - start)
+    hosts = [_to_numpy(value) for value in args]
+    options = {"check": check, "count": count, "schedule": schedule, "trace": trace}
+    report = emulate(compiled, hosts, names, grid, block, shared, **options)
+    for value, host in zip(args, hosts, strict=True):
+        if host is not value:
+            value.set(host)
+    return Launch(compiled.entry, "emulator", "the emulator", report, None, time.perf_counter() - start)
+
+
+def emulate(compiled: Compiled, args, names, grid, block, shared=0, roles=None, **options):
+    """Run a compiled kernel on the emulator; return its report. `roles`: "in", "out" or "inout" by argument name."""
+    import ptxemu
+
+    roles = roles or {}
+    wrapped = {}
+
+    def pointer_of(position, array):
+        name = names[position] if position < len(names) else f"argument {position}"
+        if id(array) not in wrapped:
+            wrapped[id(array)] = ptxemu.Array(array, name=name, role=roles.get(name, "inout"))
+        return wrapped[id(array)]
+
+    flat = arguments.flatten(compiled, tuple(args), pointer_of)
+    try:
+        entry = ptxemu.load(compiled.ptx).entry(compiled.entry)
+        return ptxemu.launch(entry, grid, block, flat, shared, **options)
+    except (ptxemu.PtxError, ptxemu.LaunchError) as error:
+        raise GemmlabError(str(error)) from None
+
+
+def _to_numpy(value):
+    return value.get() if arguments.is_array(value) and not isinstance(value, np.ndarray) else value
+
+
+def _on_gpu(compiled: Compiled, args, grid, block, shared: int) -> float:
+    enqueue, back = _bind(compiled, args, grid, block, shared)
+    cupy = gpu.compat.import_cupy()
+    begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+    begin.record()
+    enqueue()
+    end.record()
+    gpu.synchronize(f"{compiled.entry!r}")
+    back()
+    return cupy.cuda.get_elapsed_time(begin, end) * 1e-3
+
+
+def _bind(compiled: Compiled, args, grid, block, shared: int) -> tuple[Callable, Callable]:
+    """Return (enqueue, copy back) of a launch on the GPU; NumPy arrays are copied there now."""
+    loaded = gpu.load(compiled)
+    copies = {}
+
+    def pointer_of(position, array):
+        if gpu.on_device(array):
+            return gpu.pointer(array)
+        if id(array) not in copies:
+            copies[id(array)] = (array, gpu.to_device(array))
+        return copies[id(array)][1].pointer
+
+    enqueue = loaded.bind(arguments.flatten(compiled, args, pointer_of), grid, block, shared)
+
+    def back():
+        for array, there in copies.values():
+            if array.flags.writeable:
+                array[...] = gpu.to_host(there)[0]
+
+    return enqueue, back
+
+
+def bind(kernel, *args, grid, block, shared=0) -> Callable[[], None]:
+    """Return a function of no arguments that puts one launch on CuPy's current stream, for timing and CUDA graphs.
+
+    `args` are CuPy arrays (or gpu.DeviceArray) and numbers; nothing is copied. Raises GemmlabError without a GPU.
+    """
+    gpu.require_gpu()
+    grid, block = arguments.dims(grid, "grid"), arguments.dims(block, "block")
+    choose_backend(kernel, "gpu")
+    compiled, names = prepare(kernel, args, "gpu")
+    for name, value in zip(names, args, strict=False):
+        if isinstance(value, np.ndarray):
+            raise GemmlabError(f"argument {name} is a NumPy array, and bind copies nothing: pass cupy.asarray({name})")
+    return _bind(compiled, args, grid, block, shared)[0]
+
+
+def run(kernel, A, B, C=None, *, rule=None, grid=None, block=None, shared=None, backend=None):
+    """Compute C = A @ B with a GEMM kernel and return C: grid, block and arguments come from its Spec or from `rule`.
+
+    A is (M, K) and B (K, N), row-major (B (N, K) when the kernel's layout says so). C is made when not given.
+    Raises GemmlabError for shapes that do not fit.
+    """
+    spec = resolve(kernel)[1] if not isinstance(kernel, Compiled) else kernel.spec
+    layout = spec.layout if spec else (rule or {}).get("layout", "row,row->row")
+    if getattr(A, "ndim", 0) != 2 or getattr(B, "ndim", 0) != 2:
+        raise GemmlabError("A and B must be matrices (2-D arrays)")
+    K, N = B.shape[::-1] if layout.startswith("row,col") else B.shape
+    M = A.shape[0]
+    if A.shape[1] != K:
+        raise GemmlabError(f"A is {A.shape} and B is {B.shape}: the inner dimensions {A.shape[1]} and {K} differ")
+    if spec and not spec.accepts(M, N, K):
+        raise GemmlabError(f"{spec.name} needs multiples of {spec.align}, got M, N, K = {M}, {N}, {K}: pad the arrays")
+    if C is None:
+        module = np if isinstance(A, np.ndarray) else gpu.compat.import_cupy()
+        C = module.empty((M, N), spec.c_dtype if spec else A.dtype)
+    elif C.shape != (M, N):
+        raise GemmlabError(f"C is {C.shape}, and A @ B is {(M, N)}")
+    merged = launch_rule(kernel, rule, grid, block, shared)
+    grid, block, shared = evaluate_rule(merged, M, N, K)
+    values = rule_args(merged, A=A, B=B, C=C, M=M, N=N, K=K, alpha=1.0, beta=0.0)
+    launch(kernel, *values, grid=grid, block=block, shared=shared, backend=backend, check=False, count=False)
+    return C
