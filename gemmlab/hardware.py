@@ -5,6 +5,7 @@ sparse rate is twice the dense one on GPUs whose `sparse` is True and is never u
 read plus write in GB/s (10^9 bytes). Shared-memory limits: CUDA C++ Programming Guide, "Technical Specifications
 per Compute Capability": the block limit is 1 KB below the SM's from compute capability 8.0 on.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -14,38 +15,68 @@ from .errors import GemmlabError
 GUIDE = "https://docs.nvidia.com/cuda/cuda-c-programming-guide/#compute-capabilities"
 _IMAGES = "https://images.nvidia.com"
 SOURCES = {
-    "t4": ("NVIDIA T4 datasheet",
-           "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/tesla-t4/t4-tensor-core-datasheet-951643.pdf"),
-    "turing": ("Turing architecture whitepaper",
-               f"{_IMAGES}/aem-dam/en-zz/Solutions/design-visualization/technologies/turing-architecture/"
-               "NVIDIA-Turing-Architecture-Whitepaper.pdf"),
-    "v100": ("V100 datasheet",
-             f"{_IMAGES}/content/technologies/volta/pdf/volta-v100-datasheet-update-us-1165301-r5.pdf"),
-    "volta": ("Volta architecture whitepaper",
-              f"{_IMAGES}/content/volta-architecture/pdf/volta-architecture-whitepaper.pdf"),
-    "a100": ("A100 datasheet",
-             "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/a100/pdf/"
-             "nvidia-a100-datasheet-us-nvidia-1758950-r4-web.pdf"),
-    "ampere": ("Ampere architecture whitepaper",
-               f"{_IMAGES}/aem-dam/en-zz/Solutions/data-center/nvidia-ampere-architecture-whitepaper.pdf"),
-    "ga102": ("Ampere GA102 architecture whitepaper",
-              "https://www.nvidia.com/content/PDF/nvidia-ampere-ga-102-gpu-architecture-whitepaper-v2.pdf"),
+    "t4": (
+        "NVIDIA T4 datasheet",
+        "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/tesla-t4/t4-tensor-core-datasheet-951643.pdf",
+    ),
+    "turing": (
+        "Turing architecture whitepaper",
+        f"{_IMAGES}/aem-dam/en-zz/Solutions/design-visualization/technologies/turing-architecture/"
+        "NVIDIA-Turing-Architecture-Whitepaper.pdf",
+    ),
+    "v100": (
+        "V100 datasheet",
+        f"{_IMAGES}/content/technologies/volta/pdf/volta-v100-datasheet-update-us-1165301-r5.pdf",
+    ),
+    "volta": (
+        "Volta architecture whitepaper",
+        f"{_IMAGES}/content/volta-architecture/pdf/volta-architecture-whitepaper.pdf",
+    ),
+    "a100": (
+        "A100 datasheet",
+        "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/a100/pdf/"
+        "nvidia-a100-datasheet-us-nvidia-1758950-r4-web.pdf",
+    ),
+    "ampere": (
+        "Ampere architecture whitepaper",
+        f"{_IMAGES}/aem-dam/en-zz/Solutions/data-center/nvidia-ampere-architecture-whitepaper.pdf",
+    ),
+    "ga102": (
+        "Ampere GA102 architecture whitepaper",
+        "https://www.nvidia.com/content/PDF/nvidia-ampere-ga-102-gpu-architecture-whitepaper-v2.pdf",
+    ),
     "ada": ("Ada architecture whitepaper", f"{_IMAGES}/aem-dam/Solutions/geforce/ada/nvidia-ada-gpu-architecture.pdf"),
     "l4": ("L4 product page", "https://www.nvidia.com/en-us/data-center/l4/"),
     "l40s": ("L40S product page", "https://www.nvidia.com/en-us/data-center/l40s/"),
-    "hopper": ("H100 architecture whitepaper", "https://resources.nvidia.com/en-us-tensor-core/gtc22-whitepaper-hopper"),
+    "hopper": (
+        "H100 architecture whitepaper",
+        "https://resources.nvidia.com/en-us-tensor-core/gtc22-whitepaper-hopper",
+    ),
     "h100": ("H100 product page", "https://www.nvidia.com/en-us/data-center/h100/"),
     "h200": ("H200 product page", "https://www.nvidia.com/en-us/data-center/h200/"),
     "hgx": ("HGX platform page", "https://www.nvidia.com/en-us/data-center/hgx/"),
     "gb200": ("GB200 NVL72 product page", "https://www.nvidia.com/en-us/data-center/gb200-nvl72/"),
-    "rtx-blackwell": ("RTX Blackwell architecture whitepaper",
-                      f"{_IMAGES}/aem-dam/Solutions/geforce/blackwell/nvidia-rtx-blackwell-gpu-architecture.pdf"),
+    "rtx-blackwell": (
+        "RTX Blackwell architecture whitepaper",
+        f"{_IMAGES}/aem-dam/Solutions/geforce/blackwell/nvidia-rtx-blackwell-gpu-architecture.pdf",
+    ),
 }
 
 ITEM_BYTES = {"float64": 8, "float32": 4, "tf32": 4, "float16": 2, "bfloat16": 2, "fp8": 1, "int8": 1, "fp4": 0.5}
-_ALIASES = {"fp64": "float64", "fp32": "float32", "f32": "float32", "fp16": "float16", "f16": "float16",
-            "bf16": "bfloat16", "float8_e4m3fn": "fp8", "float8_e5m2": "fp8", "e4m3": "fp8", "e5m2": "fp8",
-            "float4_e2m1fn": "fp4", "uint8": "int8"}
+_ALIASES = {
+    "fp64": "float64",
+    "fp32": "float32",
+    "f32": "float32",
+    "fp16": "float16",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "float8_e4m3fn": "fp8",
+    "float8_e5m2": "fp8",
+    "e4m3": "fp8",
+    "e5m2": "fp8",
+    "float4_e2m1fn": "fp4",
+    "uint8": "int8",
+}
 
 
 def rate_name(dtype) -> str:
@@ -71,9 +102,9 @@ class GPU:
     shared_kb_sm: int
     shared_kb_block: int
     sources: tuple[str, ...]
-    clock_mhz: int | None = None         # boost clock of the float32 rate; None where none is published
+    clock_mhz: int | None = None  # boost clock of the float32 rate; None where none is published
     tensor_clock_mhz: int | None = None  # boost clock of the tensor rates where it differs
-    fp32_lanes: int = 128                # FP32 FMA lanes per SM
+    fp32_lanes: int = 128  # FP32 FMA lanes per SM
     l2_mb: float | None = None
     sparse: bool = True
     note: str = ""
@@ -95,8 +126,11 @@ class GPU:
 
         Boards may run above the clock at which the rate is published, so a timing is compared with this limit.
         """
-        published = self.tensor_clock_mhz if self.tensor_clock_mhz and rate_name(dtype) not in ("float32", "float64") \
+        published = (
+            self.tensor_clock_mhz
+            if self.tensor_clock_mhz and rate_name(dtype) not in ("float32", "float64")
             else self.clock_mhz
+        )
         scale = clock_mhz / published if clock_mhz and published else 1.0
         return self.peak(dtype) * max(1.0, scale)
 
@@ -106,14 +140,23 @@ class GPU:
 
 
 def _tensor(fp16: float, tf32=None, bf16=None, fp8=None, int8=None, fp4=None, fp32=0.0, fp64=0.0) -> dict[str, float]:
-    rates = {"float64": fp64, "float32": fp32, "tf32": tf32, "bfloat16": bf16, "float16": fp16, "fp8": fp8,
-             "int8": int8, "fp4": fp4}
+    rates = {
+        "float64": fp64,
+        "float32": fp32,
+        "tf32": tf32,
+        "bfloat16": bf16,
+        "float16": fp16,
+        "fp8": fp8,
+        "int8": int8,
+        "fp4": fp4,
+    }
     return {name: rate for name, rate in rates.items() if rate}
 
 
 _HOPPER_SXM = _tensor(989.4, tf32=494.7, bf16=989.4, fp8=1978.9, int8=1978.9, fp32=66.9, fp64=33.5)
 _HALF_ACC = "GeForce: tensor FP16 and FP8 run at twice this rate with FP16 accumulation"
 
+# fmt: off
 GPUS = {gpu.key: gpu for gpu in (
     GPU("t4", "T4", (7, 5), 40, _tensor(65, int8=130, fp32=8.1, fp64=0.25), 320, 16, 64, 64, ("t4", "turing"),
         clock_mhz=1590, fp32_lanes=64, l2_mb=4, sparse=False, match=("T4",), note="FP64 is 1/32 of FP32"),
@@ -123,8 +166,8 @@ GPUS = {gpu.key: gpu for gpu in (
         1555, 40, 164, 163, ("a100", "ampere"), clock_mhz=1410, fp32_lanes=64, l2_mb=40,
         match=("A100-SXM4-40GB", "A100-PCIE-40GB"), note="FP64 tensor cores: 19.5"),
     GPU("a100-80", "A100 SXM4 80 GB", (8, 0), 108, _tensor(312, tf32=156, bf16=312, int8=624, fp32=19.5, fp64=9.7),
-        2039, 80, 164, 163, ("a100", "ampere"), clock_mhz=1410, fp32_lanes=64, l2_mb=40, match=("A100-SXM4-80GB", "A100 80GB PCIe"),
-        note="FP64 tensor cores: 19.5; the PCIe card has 1,935 GB/s"),
+        2039, 80, 164, 163, ("a100", "ampere"), clock_mhz=1410, fp32_lanes=64, l2_mb=40,
+        match=("A100-SXM4-80GB", "A100 80GB PCIe"), note="FP64 tensor cores: 19.5; the PCIe card has 1,935 GB/s"),
     GPU("rtx3090", "GeForce RTX 3090", (8, 6), 82, _tensor(71, tf32=35.6, bf16=71, int8=284, fp32=35.6, fp64=0.56),
         936, 24, 100, 99, ("ga102",), clock_mhz=1695, l2_mb=6, match=("RTX 3090",),
         note="GeForce: FP16 with FP16 accumulation runs at twice this rate; FP64 is 1/64 of FP32"),
@@ -156,6 +199,7 @@ GPUS = {gpu.key: gpu for gpu in (
         1792, 32, 100, 99, ("rtx-blackwell",), clock_mhz=2407, l2_mb=96, match=("RTX 5090",),
         note=f"{_HALF_ACC}; FP64 is 1/64 of FP32"),
 )}
+# fmt: on
 
 
 def gpu(key: str | GPU) -> GPU:
@@ -179,8 +223,9 @@ def _names(text: str, device_name: str) -> bool:
     if start < 0:
         return False
     end = start + len(text)
-    return (start == 0 or not device_name[start - 1].isalnum()) and \
-        (end == len(device_name) or not device_name[end].isalnum())
+    return (start == 0 or not device_name[start - 1].isalnum()) and (
+        end == len(device_name) or not device_name[end].isalnum()
+    )
 
 
 def from_device(attributes: dict) -> GPU:
@@ -192,6 +237,18 @@ def from_device(attributes: dict) -> GPU:
     cc, sms, mhz = tuple(attributes["cc"]), attributes["sms"], attributes["clock_khz"] // 1000
     lanes = 64 if cc in ((7, 0), (7, 2), (7, 5), (8, 0)) else 128
     bandwidth = 2 * attributes["memory_clock_khz"] * 1e3 * attributes["bus_bits"] / 8 / 1e9
-    return GPU("device", attributes["name"], cc, sms, {"float32": sms * lanes * 2 * mhz / 1e6}, bandwidth,
-               attributes["memory_bytes"] // 10**9, 0, 0, (), clock_mhz=mhz, fp32_lanes=lanes,
-               note="from the device's attributes")
+    return GPU(
+        "device",
+        attributes["name"],
+        cc,
+        sms,
+        {"float32": sms * lanes * 2 * mhz / 1e6},
+        bandwidth,
+        attributes["memory_bytes"] // 10**9,
+        0,
+        0,
+        (),
+        clock_mhz=mhz,
+        fp32_lanes=lanes,
+        note="from the device's attributes",
+    )

@@ -7,6 +7,7 @@ divides by, so every `Point` carries one of three kinds:
 - "requested": what the kernel's loads and stores ask for, as the emulator counts it, before any cache;
 - "measured DRAM": what the profiler saw leave and enter DRAM.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -89,8 +90,9 @@ def tiled_bytes(M: int, N: int, K: int, BM: int, BN: int, dtype="float32", c_dty
     return item * M * N * K * (1 / BM + 1 / BN) + c_item * M * N
 
 
-def intensity(M: int, N: int, K: int, dtype="float32", c_dtype=None, beta: bool = False,
-              traffic: float | None = None) -> float:
+def intensity(
+    M: int, N: int, K: int, dtype="float32", c_dtype=None, beta: bool = False, traffic: float | None = None
+) -> float:
     """Return FLOP/byte over the ideal bytes, or over `traffic` bytes (requested or measured) where given."""
     moved = ideal_bytes(M, N, K, dtype, c_dtype, beta) if traffic is None else traffic
     if not moved > 0:
@@ -98,8 +100,9 @@ def intensity(M: int, N: int, K: int, dtype="float32", c_dtype=None, beta: bool 
     return flops(M, N, K) / moved
 
 
-def attainable(intensity: float, on: str | GPU, dtype="float32", sparse: bool = False,
-               bandwidth_gbs: float | None = None) -> float:
+def attainable(
+    intensity: float, on: str | GPU, dtype="float32", sparse: bool = False, bandwidth_gbs: float | None = None
+) -> float:
     """Return the roof in TFLOP/s at `intensity` FLOP/byte on GPU `on`: the lower of peak and bandwidth x intensity."""
     if not intensity > 0:
         raise GemmlabError(f"intensity must be positive, not {intensity!r}")
@@ -113,16 +116,31 @@ def ridge(on: str | GPU, dtype="float32", sparse: bool = False) -> float:
     return machine.peak(dtype, sparse) * 1e3 / machine.bandwidth_gbs
 
 
-def time_floor(M: int, N: int, K: int, on: str | GPU, dtype="float32", c_dtype=None, traffic: float | None = None,
-               beta: bool = False) -> Floor:
+def time_floor(
+    M: int,
+    N: int,
+    K: int,
+    on: str | GPU,
+    dtype="float32",
+    c_dtype=None,
+    traffic: float | None = None,
+    beta: bool = False,
+) -> Floor:
     """Return the least time of the GEMM on GPU `on` by its published rates, from ideal bytes or from `traffic`."""
     machine = gpu(on)
     moved = ideal_bytes(M, N, K, dtype, c_dtype, beta) if traffic is None else traffic
     return Floor(flops(M, N, K) / (machine.peak(dtype) * 1e12), moved / (machine.bandwidth_gbs * 1e9))
 
 
-def llm_layers(phase: str = "prefill", batch: int = 1, seq: int = 4096, d: int = 4096, heads: int = 32,
-               vocab: int = 128_256, ffn: int = 4) -> list[Layer]:
+def llm_layers(
+    phase: str = "prefill",
+    batch: int = 1,
+    seq: int = 4096,
+    d: int = 4096,
+    heads: int = 32,
+    vocab: int = 128_256,
+    ffn: int = 4,
+) -> list[Layer]:
     """Return the GEMMs of one decoder block and the LM head of a multi-head transformer, as M x N x K.
 
     In "prefill" all `seq` tokens of `batch` sequences go through at once. In "decode" one new token of each sequence
@@ -145,6 +163,43 @@ def llm_layers(phase: str = "prefill", batch: int = 1, seq: int = 4096, d: int =
         Layer("FFN down", tokens, d, ffn * d),
         Layer("LM head", tokens, vocab, d),
     ]
+
+
+def recorded(
+    names,
+    M: int,
+    N: int,
+    K: int,
+    bytes: str = "requested",
+    gpu: str = "nvidia_h200",
+    mode: str = "cold",
+    directory=None,
+) -> list[Point]:
+    """Return the roofline points of kernels that were measured at one shape on a GPU (results file stem `gpu`).
+
+    `bytes`: "ideal", "requested" (from the tile sizes of the kernel's Spec; a kernel without tiles requests 2 M N K
+    elements) or "measured DRAM". Kernels without such a record are left out, so the list may be empty.
+    """
+    import kernels
+
+    from . import results
+
+    if bytes not in BYTE_KINDS:
+        raise GemmlabError(f"bytes must be one of {', '.join(BYTE_KINDS)}, not {bytes!r}")
+    points = []
+    for name in names:
+        spec = kernels.spec(name)
+        for record in results.find(name, M, N, K, mode, gpu, directory):
+            tile = spec.tile.get("BM", 1), spec.tile.get("BN", 1)
+            traffic = {
+                "ideal": ideal_bytes(M, N, K, spec.a_dtype, spec.c_dtype),
+                "requested": tiled_bytes(M, N, K, *tile, spec.a_dtype, spec.c_dtype),
+                "measured DRAM": results.dram_bytes(record),
+            }[bytes]
+            if traffic:
+                origin = f"recorded on {results.gpu_name(gpu, directory)}, {record['date']}"
+                points.append(Point(name, flops(M, N, K) / traffic, record["tflops"], bytes, origin))
+    return points
 
 
 def _positive(**sizes):

@@ -1,0 +1,240 @@
+"""The part of `measure` that needs a GPU: make data, check every candidate, time them together, build the record."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+
+import kernels
+
+from . import refusals, results, telemetry, timing
+from .compile import compile_kernel
+from .errors import GemmlabError
+from .hardware import rate_name
+from .measure import Measurement, hardware_of, refuse_impossible
+from .rivals import Cublas, problem
+
+SCREEN_ROUNDS = 5  # rounds that choose the best of cuBLASLt's heuristics
+HEURISTIC_PREFIX = "heuristic "
+
+
+class Sets:
+    """Several random A, B and NaN-filled C for one kernel and shape on the GPU; set i of the rotation is `self[i]`."""
+
+    def __init__(self, spec, M: int, N: int, K: int, count: int, seed: int | None = None):
+        rng = np.random.default_rng(seed)
+        b_shape = (N, K) if spec.layout == "row,col->row" else (K, N)
+        self.items = [
+            (_normal(rng, (M, K), spec.a_dtype), _normal(rng, b_shape, spec.b_dtype), _nan((M, N), spec.c_dtype))
+            for _ in range(count)
+        ]
+        for name, array in zip("AB", self.items[0], strict=False):
+            refusals.flat_input(name, array)
+
+    def __getitem__(self, i):
+        return self.items[i]
+
+    def __len__(self):
+        return len(self.items)
+
+
+def _dtype(name: str):
+    """Return the NumPy dtype of `name`; bfloat16 and the FP8 types come from ml_dtypes."""
+    import ml_dtypes
+
+    return np.dtype(getattr(ml_dtypes, name, name))
+
+
+def _normal(rng, shape, dtype: str):
+    import cupy
+
+    if dtype in ("float32", "float64", "float16"):
+        values = cupy.random.default_rng(int(rng.integers(2**63))).standard_normal(shape, dtype=cupy.float32)
+        return values.astype(dtype)
+    return cupy.asarray(rng.standard_normal(shape, dtype=np.float32).astype(_dtype(dtype)))
+
+
+def _nan(shape, dtype: str):
+    import cupy
+
+    if dtype in ("float32", "float64", "float16"):
+        return cupy.full(shape, cupy.nan, dtype=dtype)
+    return cupy.asarray(np.full(shape, np.nan, dtype=np.float32).astype(_dtype(dtype)))
+
+
+def worst_error(A, B, C, spec) -> tuple[float, float]:
+    """Return (largest error over its bound, largest error over the largest |element|) of C against A @ B in FP64.
+
+    The bound is that of gemmlab.check, computed on the GPU in blocks of rows.
+    """
+    import cupy
+
+    from .reference import error_factor
+
+    factor = error_factor(A.shape[1], spec.a_dtype, spec.c_dtype, spec.acc_dtype)
+    B64 = (B.T if spec.layout == "row,col->row" else B).astype(cupy.float64)
+    worst = absolute = largest = 0.0
+    for start in range(0, A.shape[0], 2048):
+        A64 = A[start : start + 2048].astype(cupy.float64)
+        exact, scale = A64 @ B64, cupy.abs(A64) @ cupy.abs(B64)
+        error = cupy.abs(C[start : start + 2048].astype(cupy.float64) - exact)
+        worst = max(worst, float((error / (factor * scale)).max()))
+        absolute, largest = max(absolute, float(error.max())), max(largest, float(cupy.abs(exact).max()))
+    return worst, absolute / largest
+
+
+def measure_here(spec, M: int, N: int, K: int, mode: str, rounds: int, rivals: bool = True) -> Measurement:
+    """Measure on the current GPU; see gemmlab.measure.measure."""
+    return Bench(spec, M, N, K, mode).run(rounds, rivals)
+
+
+class Bench:
+    """One kernel at one shape on the current GPU: its data, its launches, its rivals."""
+
+    def __init__(self, spec, M: int, N: int, K: int, mode: str = "cold"):
+        import cupy
+
+        self.spec, self.shape, self.mode = spec, (M, N, K), mode
+        self.about, self.telemetry = telemetry.attributes(), telemetry.Telemetry()
+        self.clock_mhz = self.telemetry.max_sm_mhz() or self.about["clock_khz"] / 1000
+        self.hardware = hardware_of(self.about)
+        set_bytes = _set_bytes(spec, M, N, K)
+        count = timing.rotation_sets(set_bytes, self.about["l2_bytes"], cupy.cuda.runtime.memGetInfo()[0], mode)
+        self.flush_bytes = 2 * self.about["l2_bytes"] if mode == "cold" else 0
+        self.sets = Sets(spec, M, N, K, count)
+        self.compiled = compile_kernel(spec)
+        self.rel_error = 0.0
+
+    def kernel(self):
+        """Return launch(i) of our kernel, checked against FP64."""
+        bound = [self.bound(i) for i in range(len(self.sets))]
+        return self._checked(self.spec.name, lambda i: bound[i]())
+
+    def bound(self, i: int):
+        """Return a function that enqueues one launch of our kernel on set i."""
+        from .launch import bind
+
+        grid, block, shared = self.spec.launch_dims(*self.shape)
+        return bind(self.compiled, *self._arguments(i), grid=grid, block=block, shared=shared)
+
+    def _arguments(self, i: int):
+        A, B, C = self.sets[i]
+        return [
+            {"A": A, "B": B, "C": C, **dict(zip("MNK", map(np.int32, self.shape), strict=True))}[name]
+            for name in self.spec.args
+        ]
+
+    def rivals(self) -> tuple[dict, str]:
+        """Return ({name: launch(i)} of cuBLAS and up to eight cuBLASLt heuristics, all checked; cuBLAS's version)."""
+        cublas = Cublas()
+        task = problem(*self.shape, self.spec.a_dtype, self.spec.b_dtype, self.spec.c_dtype, self.spec.layout)
+        runs = {}
+        if not task.fast_accumulation:
+            runs["cublas"] = cublas.default(task)
+        runs.update({f"{HEURISTIC_PREFIX}{i}": run for i, run in enumerate(cublas.heuristics(task))})
+        out = {}
+        for name, run in runs.items():
+            try:
+                out[name] = self._checked(name, self._on_stream(run))
+            except GemmlabError as error:
+                if not name.startswith(HEURISTIC_PREFIX):
+                    raise
+                self.skipped = f"{name}: {error}"  # a heuristic that does not run or is wrong is no rival
+        return out, cublas.version
+
+    def _on_stream(self, run):
+        import cupy
+
+        pointers = [[array.data.ptr for array in self.sets[i]] for i in range(len(self.sets))]
+        return lambda i: run(*pointers[i], stream=cupy.cuda.get_current_stream().ptr)
+
+    def _checked(self, name: str, launch):
+        """Run `launch` once on set 0 whose C is filled with NaN, compare with FP64, and return it."""
+        import cupy
+
+        A, B, C = self.sets[0]
+        C.fill(cupy.nan)
+        cupy.cuda.Device().synchronize()
+        launch(0)
+        cupy.cuda.Device().synchronize()
+        refusals.bad_output(name, C)
+        worst, relative = worst_error(A, B, C, self.spec)
+        refusals.large_error(name, worst)
+        if name == self.spec.name:
+            self.rel_error = relative
+        return launch
+
+    def run(self, rounds: int, with_rivals: bool = True) -> Measurement:
+        """Time the kernel and its rivals in interleaved rounds and return the Measurement."""
+        if rounds < 1:
+            raise GemmlabError(f"rounds must be at least 1, not {rounds}")
+        candidates, version, why = {self.spec.name: self.kernel()}, "", self.telemetry.missing
+        if with_rivals:
+            runs, version = self.rivals()
+            candidates.update(self._choose(runs))
+        timed = timing.compare(candidates, len(self.sets), rounds, self.flush_bytes, self.telemetry.sample)
+        record = self._record(timed, rounds, version)
+        refuse_impossible(self.spec, record, self.hardware, self.clock_mhz)
+        limits = telemetry.throttling(timed.telemetry)
+        if limits:
+            why = f"the clock was held down by: {', '.join(limits)}"
+        return Measurement(self.spec.name, *self.shape, self.about["name"], results.validate(record), False, why)
+
+    def _choose(self, runs: dict) -> dict:
+        """Return the rivals that take part: cuBLAS, cuBLASLt's first heuristic, the fastest of its heuristics."""
+        listed = {name: run for name, run in runs.items() if name.startswith(HEURISTIC_PREFIX)}
+        out = {name: run for name, run in runs.items() if name not in listed}
+        if listed:
+            screen = timing.compare(listed, len(self.sets), SCREEN_ROUNDS, self.flush_bytes)
+            best = min(listed, key=lambda name: results.median(screen.samples_us[name]))
+            out |= {"cublaslt_first": next(iter(listed.values())), "cublaslt_best": listed[best]}
+        return out
+
+    def _record(self, timed: timing.Timed, rounds: int, cublas_version: str) -> dict:
+        spec, (M, N, K) = self.spec, self.shape
+        record = {
+            "kernel": spec.name,
+            "chapter": spec.chapter,
+            "language": spec.language,
+            "dtype": spec.a_dtype,
+            "c_dtype": spec.c_dtype,
+            "layout": spec.layout,
+            "compiler": self.compiled.compiler,
+            "target": self.compiled.target,
+            "M": M,
+            "N": N,
+            "K": K,
+            "mode": self.mode,
+            "rounds": rounds,
+            "samples_us": _round(timed.samples_us[spec.name]),
+            "rival_samples_us": {n: _round(s) for n, s in timed.samples_us.items() if n != spec.name},
+        }
+        record |= results.derive(record)
+        record |= {
+            "rel_error": self.rel_error,
+            "cublas": cublas_version,
+            "clocks_mhz": telemetry.summary(timed.telemetry, "sm_mhz"),
+            "power_w": telemetry.summary(timed.telemetry, "power_w"),
+            "throttling": telemetry.throttling(timed.telemetry),
+            "launches": timed.launches,
+            "graphs": timed.graphs,
+            "sets": len(self.sets),
+            "date": telemetry.today(),
+            "source_sha256": results.source_sha256(spec.path, kernels.ROOT),
+        }
+        with contextlib.suppress(GemmlabError):  # without an assembler these stay unknown
+            record |= {"registers": self.compiled.registers, "spill_bytes": self.compiled.spill_bytes}
+        return record
+
+
+def _round(samples: list[float]) -> list[float]:
+    """Keep nanoseconds: an event's resolution is about half a microsecond."""
+    return [round(us, 3) for us in samples]
+
+
+def _set_bytes(spec, M: int, N: int, K: int) -> int:
+    from .hardware import ITEM_BYTES
+
+    a, b, c = (ITEM_BYTES[rate_name(dtype)] for dtype in (spec.a_dtype, spec.b_dtype, spec.c_dtype))
+    return int(a * M * K + b * K * N + c * M * N)
