@@ -22,6 +22,21 @@ class _StandInDevice:
 
 
 @contextlib.contextmanager
+def removed_numpy_names():
+    """Lend NumPy the alias `row_stack`, removed in NumPy 2.5: numba-cuda 0.30 asks for it on first compilation."""
+    import numpy
+
+    if hasattr(numpy, "row_stack"):
+        yield
+        return
+    numpy.row_stack = numpy.vstack
+    try:
+        yield
+    finally:
+        del numpy.row_stack
+
+
+@contextlib.contextmanager
 def compiling_for(cc: tuple[int, int]):
     """Let numba-cuda compile device functions for `cc` without a driver, with line numbers.
 
@@ -34,7 +49,7 @@ def compiling_for(cc: tuple[int, int]):
         original = dispatcher.get_current_device
         dispatcher.get_current_device = lambda: _StandInDevice(cc)
         try:
-            with warnings.catch_warnings():
+            with removed_numpy_names(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # performance hints of Numba must not reach checked notebook output
                 yield
         finally:

@@ -8,8 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-import kernels
-from gemmlab import compat, hints, lint
+from gemmlab import compat, hints, lint, nvrtc
 from gemmlab.assemble import Assembly, assemble, disassemble, parse_log
 from gemmlab.device import device
 from gemmlab.errors import GemmlabError
@@ -256,7 +255,7 @@ def _compile_cuda(code: CudaSource, target: str, spec: Spec | None) -> Compiled:
     sha = source_sha256(code)
     key = (sha, code.entry, code.name, target)
     if key not in _cuda_cache:
-        ptx, cubin, log, version = nvrtc(code, target)
+        ptx, cubin, log, version = nvrtc.compile_text(code, target)
         found = entries(ptx)
         if code.entry not in found:
             raise GemmlabError(_missing_entry(code.entry, found))
@@ -266,39 +265,6 @@ def _compile_cuda(code: CudaSource, target: str, spec: Spec | None) -> Compiled:
             ptx, code.entry, "cuda", target, f"NVRTC {version}", sha, sources, spec, built=built
         )
     return _cuda_cache[key]
-
-
-def nvrtc(code: CudaSource, target: str) -> tuple[str, bytes, str, str]:
-    """Compile CUDA C++ with NVRTC for an exact target; return (PTX, cubin, log, NVRTC version). Raises GemmlabError."""
-    library = compat.nvrtc_module()
-    if library is None:
-        raise GemmlabError("NVRTC is missing: pip install cuda-bindings nvidia-cuda-nvrtc-cu12")
-    try:
-        _, major, minor = library.nvrtcVersion()
-    except Exception:  # the bindings are here but the library is not
-        raise GemmlabError("NVRTC is missing: pip install nvidia-cuda-nvrtc-cu12") from None
-    name = code.name if code.name.endswith(".cu") else f"{code.name}.cu"
-    options = [f"--gpu-architecture={target}", "-lineinfo", "--ptxas-options=-v", "-default-device"]
-    options += [f"--include-path={folder}" for folder in [kernels.ROOT, *compat.header_directories()]]
-    options += [f"-D{macro}={value}" for macro, value in code.defines]
-    _, program = library.nvrtcCreateProgram(code.text.encode(), name.encode(), 0, [], [])
-    (status,) = library.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])
-    log = _nvrtc_text(library.nvrtcGetProgramLogSize, library.nvrtcGetProgramLog, program).decode(errors="replace")
-    version = f"{major}.{minor}"
-    if status.value:
-        library.nvrtcDestroyProgram(program)
-        raise GemmlabError(hints.compiler_message(log, code.entry, target, version, options))
-    ptx = _nvrtc_text(library.nvrtcGetPTXSize, library.nvrtcGetPTX, program).decode().rstrip("\0")
-    cubin = _nvrtc_text(library.nvrtcGetCUBINSize, library.nvrtcGetCUBIN, program)
-    library.nvrtcDestroyProgram(program)
-    return ptx, cubin, log.strip("\0 \n"), version
-
-
-def _nvrtc_text(size_of, read, program) -> bytes:
-    _, size = size_of(program)
-    buffer = b" " * size
-    read(program, buffer)
-    return buffer
 
 
 def _missing_entry(entry: str, found: dict) -> str:
