@@ -67,12 +67,16 @@ def notebook_text(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook, version=nbformat.NO_CONVERT).rstrip("\n") + "\n"
 
 
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    """Return the code cells in order."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
 def source_hash(notebook: NotebookNode) -> str:
     """Return the SHA-256 of the code cells' sources: outputs made from another hash are stale."""
     digest = hashlib.sha256()
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            digest.update(cell.source.encode() + b"\0")
+    for cell in code_cells(notebook):
+        digest.update(cell.source.encode() + b"\0")
     return digest.hexdigest()
 
 
