@@ -36,6 +36,6 @@ def compile_text(code: CudaSource, target: str) -> tuple[str, bytes, str, str]:
 
 def _nvrtc_text(size_of, read, program) -> bytes:
     _, size = size_of(program)
-    buffer = b" " * size
+    buffer = bytes(size + 1)  # NOTE: filled in place, and Python shares bytes objects of length 0 and 1
     read(program, buffer)
-    return buffer
+    return buffer[:size]
