@@ -1,0 +1,259 @@
+"""Grade a class: ``python -m gemmlab grade SUBMISSIONS --out DIR``.
+
+For each student and chapter the answer cells go into the pristine notebook, nbval runs it in a sandbox, and the
+answers leave the sandbox as PTX, numbers and names. A second process, which runs no Python of the student, scores
+those. Nothing that a notebook prints or raises earns a point. Out come ``scores.csv``, ``index.html`` and one HTML page
+per student.
+"""
+
+import argparse
+import json
+import secrets
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import nbformat
+
+from . import sandbox, scoring
+from .errors import GemmlabError
+from .exercise import CHAPTERS
+from .exercise import chapter as exercises_of
+from .nbval_plugin import COLOUR, DIED, NOT_RUN
+from .report_html import write_reports
+from .scoring import NO_ANSWER, Verdict
+from .submission import Assembled, Chapter, SubmissionError, assemble, chapters, find, read_cells
+
+MEMORY_MB = 4096
+CELL_S = 30
+SCORE_S = 30
+START_S = 60
+INI = "[pytest]\naddopts =\n"
+PYTEST = ["-m", "pytest", "-c", "pytest.ini", "--rootdir", ".", "--noconftest", "-p", "no:cacheprovider",
+          "-p", "nbval.plugin", "-p", "gemmlab.nbval_plugin", "--nbval-lax", "--nbval-current-env", "-q", "--tb=line"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run: seconds per cell, MiB per process, the key of the hidden cases, paths that no answer may see."""
+
+    key: str
+    cell_s: float = CELL_S
+    memory_mb: int = MEMORY_MB
+    gpu: bool = False
+    hide: tuple[Path, ...] = ()
+
+
+@dataclass
+class Result:
+    """One student's chapter: a verdict per exercise, and notes that explain what happened."""
+
+    student: str
+    chapter: str
+    verdicts: list[Verdict]
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def points(self) -> int:
+        return sum(verdict.points for verdict in self.verdicts)
+
+    @property
+    def out_of(self) -> int:
+        return sum(verdict.out_of for verdict in self.verdicts)
+
+
+def grade_notebook(student: str, chapter: Chapter, paths: list[Path], options: Options) -> Result:
+    """Grade the newest of `paths`. Whatever is wrong with it becomes a note and zero points, never an exception."""
+    try:
+        if not paths:
+            raise SubmissionError("not handed in")
+        assembled = assemble(chapter, read_cells(paths[-1]))
+        if len(paths) > 1:
+            assembled.notes.append(f"{len(paths)} notebooks were handed in; the newest, {paths[-1].name}, was graded")
+        verdicts = _execute_and_score(chapter, assembled, options)
+    except (SubmissionError, OSError) as error:
+        return Result(student, chapter.name, _zeros(chapter, "no answer"), [str(error)])
+    except Exception as error:  # one notebook must not stop the class; the line names what to report to us
+        return Result(student, chapter.name, _zeros(chapter, "no answer"),
+                      [f"the grader failed on this notebook ({type(error).__name__}: {error}); please report it"])
+    return Result(student, chapter.name, verdicts, assembled.notes)
+
+
+def _zeros(chapter, message):
+    return [Verdict(item.id, 0, item.points, message) for item in exercises_of(chapter.name)]
+
+
+def _execute_and_score(chapter, assembled, options):
+    with tempfile.TemporaryDirectory(prefix="gemmlab-grade-", ignore_cleanup_errors=True) as folder:
+        work, trusted = Path(folder) / "sandbox", Path(folder) / "scorer"
+        export, trusted_export = work / "export", trusted / "export"
+        export.mkdir(parents=True)
+        trusted_export.mkdir(parents=True)
+        (export / "inputs.json").write_text(json.dumps(scoring.inputs(chapter.name, options.key)), encoding="utf-8")
+        reasons = _execute(chapter, assembled, work, options)
+        for item in exercises_of(chapter.name):
+            source = export / f"{item.id}.json"
+            if source.is_file() and not source.is_symlink() and source.stat().st_size <= scoring.export.LIMIT_BYTES:
+                (trusted_export / source.name).write_bytes(source.read_bytes())
+        return [_explained(verdict, assembled, reasons) for verdict in _score(chapter, trusted, options)]
+
+
+def _execute(chapter, assembled: Assembled, work: Path, options: Options) -> dict[str, str]:
+    """Run the notebook; return why cells failed, by exercise. An answer that kills the kernel is left out of a re-run,
+    so that it costs its own points only."""
+    code = chapter.code_cells()
+    owner = {code.index(at): exercise for exercise, at in (*chapter.checks.items(), *chapter.answers.items())}
+    reasons: dict[str, str] = {}
+    for _ in range(len(chapter.answers) + 1):
+        failures = _run_nbval(chapter, assembled.notebook, work, options)
+        fatal = None
+        for cell, message in failures:
+            exercise = owner.get(cell)
+            if exercise is None:
+                if message != NOT_RUN:
+                    assembled.notes.append(f"a cell of the course itself failed: {message}")
+                continue
+            if message != NOT_RUN:
+                reasons.setdefault(exercise, message)
+            if message == DIED or "imeout" in message:
+                fatal = fatal or exercise
+        lost = any(message == NOT_RUN for _, message in failures)
+        if fatal is None or not lost:
+            return reasons
+        assembled.fatal[fatal] = reasons[fatal]
+        at = chapter.answers[fatal]
+        assembled.notebook["cells"][at]["source"] = chapter.notebook["cells"][at]["source"]
+    return reasons
+
+
+def _run_nbval(chapter, notebook, work, options) -> list[tuple[int, str]]:
+    """Run the notebook once in the sandbox; return (number of the code cell, reason) of every cell that failed."""
+    folder = work / "exercises"
+    folder.mkdir(exist_ok=True)
+    course = work / "gemmlab"  # the set-up cell looks for the course in the folders above the notebook
+    if not course.is_symlink():
+        course.symlink_to(sandbox.ROOT / "gemmlab")
+    name = f"{chapter.name}_{chapter.slug}.ipynb"
+    nbformat.write(nbformat.from_dict(notebook), folder / name)
+    (work / "pytest.ini").write_text(INI, encoding="utf-8")
+    log = work / "cells.jsonl"
+    log.unlink(missing_ok=True)
+    finished = sandbox.run(
+        [sys.executable, *PYTEST, "--nbval-cell-timeout", str(options.cell_s), "--nbval-cell-log", log.name,
+         f"exercises/{name}"],
+        work, seconds=START_S + options.cell_s * (len(chapter.answers) + 1), memory_mb=options.memory_mb,
+        hide=options.hide,
+        environment={"GEMMLAB_EXPORT": str(work / "export"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+    )
+    failures = []
+    for line in (log.read_text(encoding="utf-8", errors="replace") if log.is_file() else "").splitlines():
+        try:
+            entry = json.loads(line)
+            if entry["outcome"] == "failed":
+                failures.append((int(entry["cell"]), one_line(entry["message"])))
+        except (ValueError, KeyError, TypeError):
+            continue  # the log lies in the sandbox: a forged line explains nothing and earns nothing
+    if finished.returncode is None:
+        failures.append((-1, f"the notebook was stopped after {finished.seconds:.0f} s"))
+    elif not log.is_file():
+        failures.append((-1, f"the notebook did not run: {one_line(finished.tail)}"))
+    return failures
+
+
+def _score(chapter, trusted, options) -> list[Verdict]:
+    """Score the exported answers in a process that reads nothing else."""
+    request = {"chapter": chapter.name, "key": options.key, "seconds": SCORE_S, "gpu": options.gpu}
+    path = trusted / "request.json"
+    path.write_text(json.dumps(request), encoding="utf-8")
+    sandbox.run([sys.executable, "-m", "gemmlab.scoring", str(path)], trusted,
+                seconds=START_S + SCORE_S * len(chapter.answers), memory_mb=options.memory_mb, hide=options.hide,
+                kind="none" if options.gpu else None)
+    verdicts = trusted / scoring.VERDICTS
+    found = {}
+    for line in verdicts.read_text(encoding="utf-8").splitlines() if verdicts.is_file() else ():
+        verdict = Verdict(**json.loads(line))
+        found[verdict.exercise] = verdict
+    return [found.get(item.id, Verdict(item.id, 0, item.points, f"{item.id}: judging ran out of time or memory"))
+            for item in exercises_of(chapter.name)]
+
+
+def _explained(verdict: Verdict, assembled: Assembled, reasons: dict[str, str]) -> Verdict:
+    """Say why there is no answer: from what the notebook's cells reported."""
+    name = verdict.exercise
+    if assembled.sources.get(name) is None:
+        return Verdict(name, 0, verdict.out_of, "the answer cell is missing")
+    if name in assembled.fatal:
+        return Verdict(name, 0, verdict.out_of, f"{NO_ANSWER}: {assembled.fatal[name]}")
+    if verdict.message == NO_ANSWER and name in reasons:
+        return Verdict(name, 0, verdict.out_of, f"{NO_ANSWER}: {reasons[name]}")
+    return verdict
+
+
+def one_line(text: str) -> str:
+    """Return the last line of `text` without colours, short enough for a table."""
+    lines = [line.strip() for line in COLOUR.sub("", str(text)).splitlines() if line.strip()]
+    return lines[-1][:300] if lines else ""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Grade a folder of notebooks; return 0. Raises GemmlabError for a folder or chapter that is not there."""
+    parser = argparse.ArgumentParser(prog="gemmlab grade", description="grade a folder of student notebooks")
+    add_arguments(parser)
+    return run(parser.parse_args(argv))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``gemmlab grade``."""
+    parser.add_argument("submissions", type=Path, help="student/NN_slug.ipynb, or NN_slug_student.ipynb")
+    parser.add_argument("--out", type=Path, required=True, help="folder for scores.csv and the HTML reports")
+    parser.add_argument("--chapter", action="append", choices=CHAPTERS, help="grade this chapter only (repeatable)")
+    parser.add_argument("--jobs", type=int, default=1, help="notebooks at a time (default 1)")
+    parser.add_argument("--key", default=None, help="secret that draws the hidden cases (default: random)")
+    parser.add_argument("--gpu", action="store_true", help="run passing kernels on this machine's GPU as well")
+    parser.add_argument("--exercises", type=Path, default=sandbox.ROOT / "exercises", help="pristine notebooks")
+    parser.add_argument("--cell-seconds", type=float, default=CELL_S, help=f"time limit of a cell (default {CELL_S})")
+    parser.add_argument("--memory-mb", type=int, default=MEMORY_MB, help=f"memory of a process (default {MEMORY_MB})")
+    parser.add_argument("--json", action="store_true", help="print the results as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Grade and write the reports."""
+    if not arguments.submissions.is_dir():
+        raise GemmlabError(f"there is no folder {arguments.submissions}: give the folder with the students' notebooks")
+    try:
+        known = chapters(arguments.exercises)
+    except SubmissionError as error:
+        raise GemmlabError(str(error)) from None
+    known = {name: item for name, item in known.items() if name in (arguments.chapter or CHAPTERS)}
+    class_list = find(arguments.submissions, known)
+    if not class_list:
+        raise GemmlabError(f"{arguments.submissions} holds no notebooks: expected student/NN_slug.ipynb")
+    hide = tuple(path.resolve() for path in (arguments.submissions, arguments.out, sandbox.ROOT / "solutions"))
+    key = arguments.key or secrets.token_hex(16)
+    options = Options(key, arguments.cell_seconds, arguments.memory_mb, arguments.gpu, hide)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    kind = sandbox.explain(sandbox.isolation())
+    print(f"isolation: {kind}", file=sys.stderr)
+    todo = [(student, known[name], handed_in.get(name, []))
+            for student, handed_in in class_list.items() for name in known]
+    with ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
+        results = list(pool.map(lambda job: _graded(job, options), todo))
+    for student, handed_in in class_list.items():
+        for path in handed_in.get("", []):
+            next(result for result in results if result.student == student).notes.append(
+                f"{path.name} belongs to no graded chapter: name it like the exercise notebook")
+    write_reports(arguments.out, results, {name: exercises_of(name) for name in known}, kind)
+    if arguments.json:
+        print(json.dumps([asdict(result) for result in results], indent=1))
+    else:
+        print(f"graded {len(class_list)} students: {arguments.out / 'scores.csv'}, {arguments.out / 'index.html'}")
+    return 0
+
+
+def _graded(job, options):
+    student, chapter, paths = job
+    result = grade_notebook(student, chapter, paths, options)
+    print(f"{student} {chapter.name}: {result.points}/{result.out_of}", file=sys.stderr)
+    return result
