@@ -1,8 +1,8 @@
 """Build the HTML book into _build/html, strictly, without touching a tracked file.
 
-The sources are staged in _build/source: prose as it is, notebooks as their sources say, with the committed outputs where
-those are up to date. A lesson whose outputs are stale is run here, on the best backend there is, and its outputs are kept
-in _build/executed, so that the next build need not run it again.
+The sources are staged in _build/source: prose as it is, notebooks as their sources say, with the committed outputs
+where those are up to date. A lesson whose outputs are stale is run here, on the best backend there is, and its outputs
+are kept in _build/executed, so that the next build need not run it again.
 """
 
 import os

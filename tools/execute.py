@@ -20,7 +20,7 @@ CELL_TIMEOUT_S = 300
 
 
 def execute(notebook: NotebookNode, folder: Path, name: str) -> NotebookNode:
-    """Run a notebook in `folder` and record the source hash of its outputs; raise ToolError naming the cell that fails."""
+    """Run a notebook in `folder` and record the source hash of its outputs; a failing cell raises ToolError."""
     client = nbclient.NotebookClient(
         notebook,
         timeout=CELL_TIMEOUT_S,

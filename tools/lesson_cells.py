@@ -25,6 +25,8 @@ import gemmlab as gl
 %load_ext gemmlab.magic
 gl.device()"""
 
+SETUP_TAGS = ["setup", "hide-input"]  # folded in the rendered book
+
 _REGION = r"^[ \t]*(?:#|//)[ \t]*region:[ \t]*{name}[ \t]*\n(.*?)^[ \t]*(?:#|//)[ \t]*endregion[ \t]*$"
 
 
@@ -60,6 +62,9 @@ def fill(notebook: NotebookNode, root: Path, name: str) -> list[str]:
         tags = cell.metadata.get("tags", [])
         if "setup" in tags:
             wanted, what = setup_cell(root), "the set-up cell"
+            if tags != SETUP_TAGS:
+                cell.metadata["tags"] = list(SETUP_TAGS)
+                changed.append(f"{name}: the set-up cell's tags differ from {SETUP_TAGS}")
         elif "kernel" in tags:
             wanted, what = _kernel_cell(cell, root, name)
         else:

@@ -1,5 +1,6 @@
 """Sphinx extension: the ladder of chapters (`{ladder}`) and the map of source sections (`{source-map}`), from YAML."""
 
+import itertools
 from pathlib import Path
 
 import yaml
@@ -33,18 +34,25 @@ class CourseDirective(SphinxDirective):
 
 
 class Ladder(CourseDirective):
-    """The chapters as rungs, the highest on top."""
+    """The chapters as rungs, grouped by part, the highest on top."""
 
     def run(self) -> list[nodes.Node]:
         ladder = nodes.container(classes=["ladder"])
-        for chapter in reversed(self.data()[0]):
-            page = self.written(chapter)
-            rung = nodes.container(classes=["rung", "written" if page else "planned"])
-            title = f"[{chapter['title']}](/{page}.ipynb)" if page else chapter["title"]
-            state = "" if page else " *planned*"
-            rung += self.markdown(f"**{chapter['number']}** {title} — {chapter['question']}{state}")
-            ladder += rung
+        for part, chapters in itertools.groupby(reversed(self.data()[0]), key=lambda chapter: chapter["part"]):
+            section = nodes.container(classes=["part"])
+            section += nodes.paragraph(part, part, classes=["part-name"])
+            for chapter in chapters:
+                section += self.rung(chapter)
+            ladder += section
         return [ladder]
+
+    def rung(self, chapter: dict) -> nodes.Node:
+        page = self.written(chapter)
+        rung = nodes.container(classes=["rung", "written" if page else "planned"])
+        title = f"[{chapter['title']}](/{page}.ipynb)" if page else f"[{chapter['title']}]{{.title}}"
+        rung += self.markdown(f"**{chapter['number']}** {title} [{chapter['question']}]{{.question}}")
+        rung += self.markdown(f"[{chapter['rung']}]{{.adds}}")
+        return rung
 
 
 class SourceMap(CourseDirective):

@@ -1,7 +1,7 @@
 """Sphinx extension: serve MathJax from the book itself, so that pages work without a network.
 
-The files come from the pinned wheel sphinx-mathjax-offline (MathJax 3.2, Apache-2.0); only the TeX input, the CHTML output
-and its fonts are copied (about 1.5 MB).
+The files come from the pinned wheel sphinx-mathjax-offline (MathJax 3.2, Apache-2.0); only the TeX input, the CHTML
+output and its fonts are copied (about 1.5 MB).
 """
 
 import importlib.util
