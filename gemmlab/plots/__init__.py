@@ -15,16 +15,16 @@ sector_map, bank_grid and instruction_mix also take {variant title: data} to com
 """
 
 from . import palette
-from .bank_grid import bank_grid
+from .bank_grid import bank_grid, describe_banks
 from .counts import instruction_mix, sectors_by_line
 from .ladder import ladder_bars, recorded_roofline
 from .layers import llm_layers
 from .reads import count_reads, reads_per_element
 from .roof import roofline
-from .sector_map import sector_map
+from .sector_map import describe_sectors, sector_map
 from .thread_map import thread_map
 
 __all__ = [
-    "bank_grid", "count_reads", "instruction_mix", "ladder_bars", "llm_layers", "palette", "reads_per_element",
-    "recorded_roofline", "roofline", "sector_map", "sectors_by_line", "thread_map",
+    "bank_grid", "count_reads", "describe_banks", "describe_sectors", "instruction_mix", "ladder_bars", "llm_layers",
+    "palette", "reads_per_element", "recorded_roofline", "roofline", "sector_map", "sectors_by_line", "thread_map",
 ]  # fmt: skip

@@ -40,6 +40,16 @@ def bank_grid(accesses, *, step: int = 0, limit: int = 4, title: str = ""):
     )
 
 
+def describe_banks(accesses, step: int = 0) -> str:
+    """Return one sentence for each shared-memory instruction of a trace (or of {variant: trace}): its wavefronts."""
+    sentences = [
+        _sentence(variant, access, wavefronts_of(access), ideal_wavefronts(access))
+        for variant, some in variants_of(accesses).items()
+        for access in one_per_site(some, "shared", step)
+    ]
+    return " ".join(sentences) or NO_SHARED + "."
+
+
 def _rows(fronts) -> int:
     return min(len(fronts), ROWS_SHOWN) + (len(fronts) > ROWS_SHOWN) + 1
 

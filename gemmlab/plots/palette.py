@@ -53,3 +53,8 @@ def ink_on(colour: str) -> str:
         linear.append(c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4)
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return "#000000" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#FFFFFF"
+
+
+def css(selector: str = ":root") -> str:
+    """Return the palette as CSS custom properties (--gl-a, --gl-problem, …) on `selector`."""
+    return selector + " { " + " ".join(f"--gl-{name.lower()}: {colour};" for name, colour in MEANINGS.items()) + " }\n"

@@ -39,9 +39,13 @@ def sector_map(accesses, *, arrays=None, step: int = 0, shapes=None, title: str 
     )
 
 
-def describe(access) -> str:
-    """Return "read of A (line 12): 32 sectors, 128 of 1024 bytes moved are used" for one global access."""
-    return _sentence("", access, sectors_of(access)).rstrip(".")
+def describe_sectors(accesses, step: int = 0) -> str:
+    """Return a sentence for each global-memory instruction of a trace (or {variant: trace}): bytes moved and used."""
+    return " ".join(
+        _sentence(variant, access, sectors_of(access))
+        for variant, some in variants_of(accesses).items()
+        for access in one_per_site(some, "global", step)
+    )
 
 
 def _rows(found) -> int:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-M = N = K = 64
+M = N = K = 32
 
 
 @dataclass

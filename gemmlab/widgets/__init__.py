@@ -1,0 +1,15 @@
+"""Interactive figures: HTML that works in Jupyter, Colab and the book, with ipywidgets where Python must recompute.
+
+    roofline_explorer()                          GPU, data type, M, N, K under the roof
+    sector_explorer(naive=k1, coalesced=k2)      warp -> sectors, step by step, side by side
+    bank_explorer()                              padding and XOR swizzles on 32 banks
+    bank_explorer(tiled=kernel)                  the same picture from a kernel's own addresses
+    timeline(...), fragment_map(...)             roles over time; lane <-> element <-> register
+"""
+
+from .explorers import Explorer, bank_explorer, fragment_map, roofline_explorer, sector_explorer, timeline
+from .twin import PARTS, Twin
+
+__all__ = [
+    "PARTS", "Explorer", "Twin", "bank_explorer", "fragment_map", "roofline_explorer", "sector_explorer", "timeline",
+]  # fmt: skip

@@ -1,0 +1,124 @@
+"""The explorers that lessons call: each returns a component that shows itself in Jupyter, Colab and the book."""
+
+from __future__ import annotations
+
+from ..errors import GemmlabError
+from ..hardware import ITEM_BYTES, gpu, rate_name
+from ..plots import describe_banks, describe_sectors
+from ..plots.export import fragment_data, gpu_table, timeline_data, trace_data
+from . import live
+from .twin import Twin
+
+SIZES = (8, 16, 32, 33, 48, 64, 96)
+
+
+class Explorer(Twin):
+    """A component whose data Python can remake: in a Jupyter kernel it comes with ipywidgets controls that do so."""
+
+    def __init__(self, part, data, alt, controls=None, make=None):
+        super().__init__(part, data, alt)
+        self.controls, self.make = controls, make
+
+    def live(self):
+        """Return the ipywidgets view. Raises GemmlabError when the explorer has nothing to recompute."""
+        if self.make is None:
+            raise GemmlabError("this explorer shows recorded data: give it kernels to get controls that run them again")
+        return live.view(self.controls, self.make)
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        bundle = super()._repr_mimebundle_()
+        if self.make is not None and live.available():
+            bundle = {**self.live()._repr_mimebundle_(), **bundle}
+        return bundle
+
+
+def roofline_explorer(on="H200", dtype="float32", M: int = 4096, N: int = 4096, K: int = 4096, title="") -> Twin:
+    """Show a GEMM's place under the roof, with GPU, data type, M, N and K to choose (sizes are powers of two).
+
+    Raises GemmlabError for an unknown GPU or data type and for sizes that are not powers of two up to 16384.
+    """
+    card, dtype = gpu(on), rate_name(dtype)
+    for name, size in {"M": M, "N": N, "K": K}.items():
+        if size not in [2**e for e in range(15)]:
+            raise GemmlabError(f"{name} = {size}: the explorer takes powers of two from 1 to 16384")
+    card.peak(dtype)
+    data = {
+        "title": title or "Roofline explorer",
+        "gpus": gpu_table(),
+        "bytes": ITEM_BYTES,
+        "gpu": card.key,
+        "dtype": dtype,
+        "M": M,
+        "N": N,
+        "K": K,
+    }
+    return Twin("roofline", data, f"Roofline explorer: {M} × {N} × {K} in {dtype} on the {card.name}, with controls.")
+
+
+def sector_explorer(*, M: int = 32, N: int = 32, K: int = 32, warp: int = 0, title="", **kernels) -> Explorer:
+    """Show which sectors one warp moves at each step of a kernel, two or more kernels side by side.
+
+    kernels: title=kernel, where a kernel is anything that `gl.trace` takes, (kernel, launch rule), or a finished trace
+    (list of `ptxemu.Access`). With kernels, a Jupyter kernel offers M, N, K and the warp as ipywidgets that run the
+    emulator again. Raises GemmlabError when no kernel is given or a trace is empty.
+    """
+
+    def make(M=M, N=N, K=K, warp=warp):
+        traces = {name: _trace(kernel, M, N, K, warp) for name, kernel in kernels.items()}
+        shapes = {"A": (M, K), "B": (K, N), "C": (M, N)}
+        data = trace_data(traces, "global", shapes=shapes, title=title or f"Warp {warp}, M = {M}, N = {N}, K = {K}")
+        if not data["variants"]:
+            raise GemmlabError("none of the kernels touches global memory in the traced CTA and warp")
+        data["source"] = "Addresses: the emulator's trace."
+        return Twin("sectors", data, describe_sectors(traces))
+
+    return _explorer("sector_explorer", kernels, make, M, N, K, warp)
+
+
+def bank_explorer(*, M: int = 32, N: int = 32, K: int = 32, warp: int = 0, title="", **kernels) -> Twin:
+    """Show bank conflicts of kernels (as in `sector_explorer`) or, without any, of a layout that the reader chooses."""
+    if not kernels:
+        data = {"title": title or "Bank explorer: which layout is free of conflicts?", "explore": True}
+        return Twin("banks", data, "Bank explorer: choose a row length, padding or an XOR swizzle; count wavefronts.")
+
+    def make(M=M, N=N, K=K, warp=warp):
+        traces = {name: _trace(kernel, M, N, K, warp) for name, kernel in kernels.items()}
+        data = trace_data(traces, "shared", title=title or f"Warp {warp}, M = {M}, N = {N}, K = {K}")
+        data["source"] = "Addresses: the emulator's trace."
+        return Twin("banks", data, describe_banks(traces))
+
+    return _explorer("bank_explorer", kernels, make, M, N, K, warp)
+
+
+def timeline(variants, *, unit="cycles", title="Timeline", source="") -> Twin:
+    """Show roles over time: {variant: {role: [(start, end, kind, label), …]}}, kinds as in `timeline_data`."""
+    data = timeline_data(variants, unit=unit, title=title, source=source)
+    rows = "; ".join(f"{role}: {len(spans)} spans" for roles in variants.values() for role, spans in roles.items())
+    return Twin("timeline", data, f"{title}. {rows}.")
+
+
+def fragment_map(operands, *, lanes: int = 32, title="Fragment map", source="") -> Twin:
+    """Show which lane holds what: {operand: (rows, columns, owner)}, owner(row, column) -> (lane, register)."""
+    data = fragment_data(operands, lanes=lanes, title=title, source=source)
+    sizes = ", ".join(f"{name} {rows} × {columns}" for name, (rows, columns, _) in operands.items())
+    return Twin("fragments", data, f"{title}: which of {lanes} lanes holds each element of {sizes}.")
+
+
+def _explorer(what, kernels, make, M, N, K, warp) -> Explorer:
+    if not kernels:
+        raise GemmlabError(f"give {what} at least one kernel, e.g. {what}(naive=kernel)")
+    first = make()
+    if all(isinstance(kernel, list) for kernel in kernels.values()):
+        return Explorer(first.part, first.data, first.alt)
+    sizes = {name: (name, sorted({*SIZES, value}), value) for name, value in (("M", M), ("N", N), ("K", K))}
+    controls = {**sizes, "warp": ("warp", sorted({0, 1, 2, 3, warp}), warp)}
+    return Explorer(first.part, first.data, first.alt, controls, make)
+
+
+def _trace(kernel, M, N, K, warp):
+    if isinstance(kernel, list):
+        return kernel
+    from ..count import trace  # here, because compiling and emulating load much that other explorers do not need
+
+    kernel, rule = kernel if isinstance(kernel, tuple) else (kernel, None)
+    return trace(kernel, M, N, K, warp=warp, **({} if rule is None else {"rule": rule}))

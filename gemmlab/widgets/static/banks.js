@@ -1,0 +1,123 @@
+// The lane-bank grid: wavefronts of one warp request on 32 banks, from a trace or from a layout that the reader chooses.
+(() => {
+  const G = window.gemmLadder;
+
+  // The wavefronts of a request, [{bank: [lanes]}]: half-warps for 8 bytes per lane, quarter-warps for 16.
+  function wavefronts(list, width) {
+    const group = 128 / Math.max(4, width), fronts = [];
+    for (let first = 0; first < 32; first += group) {
+      const banks = new Map();
+      for (let lane = first; lane < first + group; lane++) {
+        if (list[lane] === null) continue;
+        for (let word = Math.floor(list[lane] / 4); word * 4 < list[lane] + width; word++) {
+          const bank = banks.get(word % 32) || banks.set(word % 32, new Map()).get(word % 32);
+          bank.set(word, [...(bank.get(word) || []), lane]);
+        }
+      }
+      const deep = Math.max(0, ...[...banks.values()].map((bank) => bank.size));
+      for (let row = 0; row < deep; row++) {
+        const front = new Map();
+        for (const [bank, words] of banks) if (row < words.size) front.set(bank, [...words.values()][row]);
+        fronts.push(front);
+      }
+    }
+    return fronts;
+  }
+  G.wavefronts = wavefronts;
+
+  function ideal(list, width) {
+    const words = new Set();
+    for (const address of list) if (address !== null) for (let w = Math.floor(address / 4); w * 4 < address + width; w++) words.add(w);
+    return Math.ceil(words.size / 32);
+  }
+
+  function panel(title, list, width, lane, pick) {
+    const fronts = wavefronts(list, width), best = ideal(list, width), cell = 20, high = 16, bad = fronts.length > best;
+    const view = G.svg("svg", { viewBox: `-1 -1 ${32 * cell + 2} ${fronts.length * high + 30}`, role: "img",
+      "aria-label": `${title}: ${G.plural(fronts.length, "wavefront")}, ideal ${best}` });
+    fronts.forEach((front, row) => {
+      for (let bank = 0; bank < 32; bank++) {
+        const lanes = front.get(bank), chosen = lanes && lanes.includes(lane);
+        const box = G.svg("rect", { x: bank * cell, y: row * high, width: cell - 1, height: high - 1, stroke: chosen ? "var(--fg)" : "none",
+          "stroke-width": 3, fill: !lanes ? "var(--idle)" : row >= best ? "var(--gl-problem)" : "var(--gl-roof)" });
+        if (lanes) for (const event of ["pointerenter", "pointerdown"]) box.addEventListener(event, () => pick(lanes[0]));
+        view.append(box);
+        if (lanes) view.append(G.svg("text", { x: bank * cell + cell / 2, y: row * high + 12, "text-anchor": "middle", "font-size": 11,
+          class: "gl-dark gl-cell", "pointer-events": "none" }, lanes.length === 1 ? String(lanes[0]) : `×${lanes.length}`));
+      }
+    });
+    for (const bank of [0, 8, 16, 24, 31])
+      view.append(G.svg("text", { x: bank * cell + cell / 2, y: fronts.length * high + 22, class: "gl-soft gl-axis",
+        "text-anchor": bank === 31 ? "end" : bank ? "middle" : "start" }, bank ? String(bank) : "bank 0"));
+    return { fronts, best, node: G.el("figure", { class: "gl-panel" }, title ? G.el("h4", {}, title) : null,
+      G.el("p", { class: "gl-verdict" + (bad ? " gl-bad" : "") }, G.el("b", {}, G.plural(fronts.length, "wavefront")),
+        bad ? (best === 1 ? ` · ${fronts.length}-way conflict` : ` · ${best} would do`) : " · no conflict"), view) };
+  }
+
+  const NOTE = "Row: one wavefront. Column: bank. Number: the lane served, ×n when n lanes share a word. ";
+
+  // Traced kernels: one panel for each variant, with the instruction and its execution to choose.
+  function traced(root, data) {
+    const state = { site: 0, step: 0, lane: 0 };
+    const panels = G.el("div", { class: "gl-panels" }), status = G.el("p", { class: "gl-status", role: "status", "aria-live": "polite" });
+    const sites = (variant) => variant.warps[0].sites;
+    const longest = data.variants.reduce((a, b) => (sites(b).length > sites(a).length ? b : a));
+    const step = G.slider({ label: "step", max: 0, change: (v) => { state.step = v; render(); } });
+    const lane = G.slider({ label: "lane", max: 31, change: (v) => { state.lane = v; render(); } });
+    const pick = (chosen) => { if (chosen !== state.lane) { state.lane = chosen; lane.set(chosen); render(); } };
+    const access = G.choice({ label: "access", value: "0", options: sites(longest).map((s, i) => ({ value: String(i), text: s.label })),
+      change: (v) => { state.site = +v; state.step = 0; step.set(0); limit(); render(); } });
+    const limit = () => step.limit(Math.max(...data.variants.map((v) => (sites(v)[state.site] || { steps: [0] }).steps.length)) - 1);
+    function render() {
+      const said = [];
+      panels.replaceChildren(...data.variants.map((variant) => {
+        const one = sites(variant)[state.site];
+        if (!one) return G.el("figure", { class: "gl-panel" }, G.el("h4", {}, variant.title), "No such access.");
+        const list = G.addresses(one.steps[Math.min(state.step, one.steps.length - 1)]);
+        const address = list[state.lane];
+        if (address !== null) said.push(`${variant.title || one.label}: byte ${address}, bank ${Math.floor(address / 4) % 32}`);
+        return panel(variant.title, list, one.width, state.lane, pick).node;
+      }));
+      status.textContent = `Lane ${state.lane} → ${said.join(" · ") || "idle"}`;
+    }
+    root.append(G.el("div", { class: "gl-controls" }, sites(longest).length > 1 ? access.node : null, step.node, lane.node), panels, status,
+      G.el("p", { class: "gl-note" }, NOTE + (data.source || "")));
+    limit();
+    render();
+  }
+
+  // A layout of the reader's choice: element (row, column) of a tile lies at word row * (length + padding) + (column ^ (row & mask)).
+  function chosen(root, data) {
+    const state = { walk: "column", length: 5, padding: 0, mask: "0", lane: 0 };
+    const panels = G.el("div", { class: "gl-panels" }), status = G.el("p", { class: "gl-status", role: "status", "aria-live": "polite" });
+    const redo = (key) => (value) => { state[key] = value; render(); };
+    const lane = G.slider({ label: "lane", max: 31, change: redo("lane") });
+    const pick = (value) => { if (value !== state.lane) { lane.set(value); redo("lane")(value); } };
+    const words = () => 2 ** state.length;
+    const element = (i) => (state.walk === "column" ? [i, 0] : [Math.floor(i / words()), i % words()]);
+    const word = ([row, column], padding, mask) => row * (words() + padding) + (column ^ (row & mask & (words() - 1)));
+    const place = (padding, mask) => Array.from({ length: 32 }, (_, i) => 4 * word(element(i), padding, mask));
+    function render() {
+      const mask = +state.mask, [row, column] = element(state.lane), here = word([row, column], state.padding, mask);
+      panels.replaceChildren(panel("plain", place(0, 0), 4, state.lane, pick).node,
+        panel("your layout", place(state.padding, mask), 4, state.lane, pick).node);
+      status.textContent = `Lane ${state.lane} → tile[${row}, ${column}], word ${here} of your layout, bank ${here % 32}`;
+    }
+    root.append(G.el("div", { class: "gl-controls" },
+      G.choice({ label: "a warp reads", value: "column", options: [{ value: "column", text: "down a column" }, { value: "row", text: "along rows" }], change: redo("walk") }).node,
+      G.slider({ label: "row length", min: 3, max: 6, value: 5, text: (e) => `${2 ** e} words`, change: redo("length") }).node,
+      G.slider({ label: "padding", max: 8, text: (n) => G.plural(n, "word"), change: redo("padding") }).node,
+      G.choice({ label: "XOR the column with", value: "0", change: redo("mask"),
+        options: [{ value: "0", text: "nothing" }, { value: "7", text: "row % 8" }, { value: "31", text: "row % 32" }] }).node,
+      lane.node), panels, status, G.el("p", { class: "gl-note" }, NOTE + "Modelled from the layout: 4-byte elements, one per lane."));
+    render();
+  }
+
+  G.parts.banks = (root, data) => {
+    root.append(G.el("p", { class: "gl-title" }, data.title));
+    if (data.explore) return chosen(root, data);
+    const some = data.variants.filter((variant) => variant.warps.length && variant.warps[0].sites.length);
+    if (some.length) return traced(root, { ...data, variants: some });
+    root.append(G.el("p", { class: "gl-status" }, "No shared memory access: 0 bank conflicts."));
+  };
+})();

@@ -1,0 +1,56 @@
+// The timeline: roles on rows, time on the x axis, a cursor that says who does what at that time.
+(() => {
+  const G = window.gemmLadder;
+  const FILL = { load: "var(--gl-in-flight)", compute: "var(--gl-c)", store: "var(--gl-other)", wait: "var(--waste)", barrier: "var(--gl-problem)" };
+
+  G.parts.timeline = (root, data) => {
+    const end = Math.max(...data.variants.flatMap((v) => v.rows.flatMap((row) => row.spans.map((span) => span.end))));
+    const state = { now: 0 };
+    const plots = data.variants.map(() => G.el("div"));
+    const status = G.el("p", { class: "gl-status", role: "status", "aria-live": "polite" });
+    const cursor = G.slider({ label: data.unit || "time", max: end, change: (v) => { state.now = v; render(); } });
+    const active = (row) => row.spans.filter((span) => span.start <= state.now && state.now < span.end);
+
+    function draw(variant, width) {
+      const left = Math.min(110, width * 0.28), high = 26, gap = 6, x = (t) => left + (t / end) * (width - left - 8);
+      const height = variant.rows.length * (high + gap) + 24;
+      const view = G.svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${variant.title || data.title}: `
+        + variant.rows.map((row) => `${row.name}: ${row.spans.map((s) => `${s.label || s.kind} ${s.start}–${s.end}`).join(", ")}`).join("; ") });
+      variant.rows.forEach((row, i) => {
+        const y = i * (high + gap);
+        view.append(G.svg("text", { x: 0, y: y + 17, "font-size": 12 }, row.name),
+          G.svg("rect", { x: left, y, width: width - left - 8, height: high, fill: "var(--idle)" }));
+        for (const span of row.spans) {
+          const wide = x(span.end) - x(span.start), label = span.label || "";
+          view.append(G.svg("rect", { x: x(span.start), y, width: Math.max(1, wide - 1), height: high, rx: 3, fill: FILL[span.kind] || "var(--gl-roof)" },
+            G.svg("title", {}, `${row.name}: ${label || span.kind}, ${span.start}–${span.end}`)));
+          if (label && wide > 8 * label.length)
+            view.append(G.svg("text", { x: x(span.start) + wide / 2, y: y + 17, "font-size": 12, "text-anchor": "middle", class: span.kind === "wait" ? "" : "gl-dark" }, label));
+        }
+      });
+      const at = x(state.now), bottom = variant.rows.length * (high + gap);
+      view.append(G.svg("line", { x1: at, x2: at, y1: 0, y2: bottom, stroke: "var(--fg)", "stroke-width": 2 }),
+        G.svg("text", { x: left, y: bottom + 14, "font-size": 12, class: "gl-soft" }, "0"),
+        G.svg("text", { x: width - 8, y: bottom + 14, "font-size": 12, "text-anchor": "end", class: "gl-soft" }, `${end} ${data.unit || ""}`));
+      view.addEventListener("pointerdown", (event) => {
+        const box = view.getBoundingClientRect(), t = (((event.clientX - box.left) / box.width) * width - left) / (width - left - 8);
+        state.now = Math.round(Math.min(1, Math.max(0, t)) * end);
+        cursor.set(state.now);
+        render();
+      });
+      return view;
+    }
+
+    function render() {
+      data.variants.forEach((variant, i) => plots[i].replaceChildren(draw(variant, Math.round(plots[i].clientWidth) || 600)));
+      status.textContent = data.variants.map((variant) => (variant.title ? variant.title + ": " : "")
+        + variant.rows.map((row) => `${row.name} ${active(row).map((s) => s.label || s.kind).join(" + ") || "idle"}`).join(", ")).join(" · ");
+    }
+    const kinds = [...new Set(data.variants.flatMap((v) => v.rows.flatMap((row) => row.spans.map((span) => span.kind))))];
+    root.append(G.el("p", { class: "gl-title" }, data.title), G.el("div", { class: "gl-controls" }, cursor.node, G.player(cursor)),
+      ...data.variants.map((variant, i) => G.el("figure", { class: "gl-panel" }, variant.title ? G.el("h4", {}, variant.title) : null, plots[i])), status,
+      G.el("p", { class: "gl-note" }, kinds.map((kind) => G.el("span", {}, G.el("span", { style: `color:${FILL[kind]}` }, "■ "), kind + "  ")), data.source || ""));
+    render();
+    G.responsive(root, render);
+  };
+})();
