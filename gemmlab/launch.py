@@ -125,11 +125,11 @@ def _to_numpy(value):
 
 
 def _on_gpu(compiled: Compiled, args, grid, block, shared: int) -> float:
-    enqueue, back = _bind(compiled, args, grid, block, shared)
+    start, back = _bind(compiled, args, grid, block, shared)
     cupy = gpu.compat.import_cupy()
     begin, end = cupy.cuda.Event(), cupy.cuda.Event()
     begin.record()
-    enqueue()
+    start()
     end.record()
     gpu.synchronize(f"{compiled.entry!r}")
     back()
@@ -137,7 +137,7 @@ def _on_gpu(compiled: Compiled, args, grid, block, shared: int) -> float:
 
 
 def _bind(compiled: Compiled, args, grid, block, shared: int) -> tuple[Callable, Callable]:
-    """Return (enqueue, copy back) of a launch on the GPU; NumPy arrays are copied there now."""
+    """Return (start, copy back) of a launch on the GPU; NumPy arrays are copied there now."""
     loaded = gpu.load(compiled)
     copies = {}
 
@@ -148,14 +148,19 @@ def _bind(compiled: Compiled, args, grid, block, shared: int) -> tuple[Callable,
             copies[id(array)] = (array, gpu.to_device(array))
         return copies[id(array)][1].pointer
 
-    enqueue = loaded.bind(arguments.flatten(compiled, args, pointer_of), grid, block, shared)
+    start = loaded.bind(arguments.flatten(compiled, args, pointer_of), grid, block, shared)
 
     def back():
         for array, there in copies.values():
             if array.flags.writeable:
                 array[...] = gpu.to_host(there)[0]
 
-    return enqueue, back
+    return start, back
+
+
+def enqueue(compiled: Compiled, args, grid, block, shared: int = 0) -> None:
+    """Put one launch on CuPy's current stream; every array must be in GPU memory."""
+    _bind(compiled, args, grid, block, shared)[0]()
 
 
 def bind(kernel, *args, grid, block, shared=0) -> Callable[[], None]:

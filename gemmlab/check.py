@@ -1,0 +1,203 @@
+"""Is a GEMM kernel right? On shapes that break wrong kernels, by values, by findings and by what it leaves untouched.
+
+Every check draws fresh asymmetric data, fills C with NaN, compares with `not (error <= bound)`, verifies that A, B and the
+memory around all three arrays are unchanged, and lets the emulator's errors fail a kernel whose numbers are right.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmlab import gpu, reference
+from gemmlab import launch as launching
+from gemmlab.case import Case
+from gemmlab.compile import Compiled
+from gemmlab.device import device
+from gemmlab.errors import CheckError, GemmlabError
+from gemmlab.patterns import explain
+from gemmlab.progress import progress
+from gemmlab.reference import Problem
+from gemmlab.rules import evaluate_rule, launch_rule, rule_args
+from gemmlab.source import resolve
+
+GUARD_BYTES = 4096  # around each array on a GPU; the emulator watches every address itself
+SCALES = (1.0, 1e3, 1e-3)
+SHOWN_FINDINGS = 2
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """A check that passed: the kernel's name, where it ran, the shapes (M, N, K), and remarks that do not fail it."""
+
+    kernel: str
+    backend: str
+    shapes: tuple[tuple[int, int, int], ...]
+    remarks: tuple[str, ...] = ()
+
+    def __str__(self):
+        where = "on the emulator, no findings" if self.backend == "emulator" else f"on {device().name}"
+        count = len(self.shapes)
+        return "\n".join([f"{self.kernel}: right at {count} shape{'s' if count > 1 else ''} {where}", *self.remarks])
+
+    __repr__ = __str__
+
+    def _ipython_display_(self):
+        """Show nothing: check() has printed the line."""
+
+
+def default_shapes(tile: dict | None = None, align: int = 1) -> tuple[tuple[int, int, int], ...]:
+    """Return the shapes (M, N, K) of a check, for a kernel with these tile constants (BM, BN, BK) and alignment.
+
+    One square multiple of the tile; M, N and K all different; ragged (17, 33 and one past a tile); a K tail; a shape
+    smaller than any block; and one long in K, where rounding the inputs to TF32 shows.
+    """
+    tile = tile or {}
+    bm, bn, bk = tile.get("BM", 32), tile.get("BN", 32), tile.get("BK", 16)
+    square = max(64, math.lcm(bm, bn, bk) if math.lcm(bm, bn, bk) <= 256 else max(bm, bn, bk))
+    shapes = [
+        (square, square, square),
+        (max(bm, 32), 2 * max(bn, 32), 3 * max(bk, 16)),
+        (33, 33, 33),
+        (17, 33, 5),
+        (bm + 1, bn + 1, bk + 1),
+        (max(bm, 32), max(bn, 32), 2 * bk + 5),
+        (5, 7, 23),
+        (16, 8, 2048),
+    ]
+    rounded = [tuple(-(-size // align) * align for size in shape) for shape in shapes]
+    return tuple(dict.fromkeys(rounded))
+
+
+def check(kernel, shapes=None, backend=None, rule=None, *, seed=None, quiet=False, **launch) -> CheckResult:
+    """Check a GEMM kernel and print one line; raise CheckError with what is wrong, GemmlabError for bad input.
+
+    `kernel`: a Spec or its name, a Numba kernel, a CudaSource, a Compiled. `rule` says how a kernel outside the ladder is
+    launched (see kernels.rule); it may also name types ("a_dtype") and the layout. `grid=`, `block=` and `shared=`
+    override it. `shapes`: (M, N, K) triples instead of the default ones. `seed` makes the data repeatable.
+    """
+    rule = launch_rule(kernel, rule, **launch)
+    code, spec = (kernel, kernel.spec) if isinstance(kernel, Compiled) else resolve(kernel)
+    problem = Problem.of(spec, rule)
+    backend = launching.choose_backend(kernel, backend)
+    name = spec.name if spec else getattr(code, "entry", None) or getattr(code, "py_func", code).__name__
+    shapes = _validated(shapes) or default_shapes(rule.get("tile"), spec.align if spec else 1)
+    rng = np.random.default_rng(seed)
+    remarks: dict[str, None] = {}
+    scales = itertools.cycle(SCALES)
+    for M, N, K in progress(shapes, f"check {name}", quiet):
+        trial = Trial(kernel, name, rule, problem, backend, (M, N, K))
+        trial.run(rng, next(scales))
+        remarks.update(dict.fromkeys(trial.remarks))
+    result = CheckResult(name, backend, tuple(shapes), tuple(remarks))
+    if not quiet:
+        print(result)
+    return result
+
+
+def _validated(shapes) -> tuple | None:
+    if shapes is None:
+        return None
+    shapes = [tuple(shape) if isinstance(shape, (tuple, list)) else (shape,) for shape in shapes]
+    if not shapes:
+        raise GemmlabError("shapes is empty: a check needs at least one shape (M, N, K)")
+    for shape in shapes:
+        whole = all(isinstance(size, (int, np.integer)) and not isinstance(size, bool) for size in shape)
+        if len(shape) != 3 or not whole or min(shape) < 1:
+            raise GemmlabError(f"shape {shape!r}: give three integers M, N, K of at least 1")
+    return tuple(tuple(map(int, shape)) for shape in shapes)
+
+
+@dataclass
+class Trial:
+    """One shape of a check: draws data, launches, judges."""
+
+    kernel: object
+    name: str
+    rule: dict
+    problem: Problem
+    backend: str
+    shape: tuple[int, int, int]
+    remarks: tuple[str, ...] = ()
+
+    def run(self, rng: np.random.Generator, scale: float) -> None:
+        """Raise CheckError if the kernel is wrong at this shape."""
+        M, N, K = self.shape
+        A, B = self.problem.inputs(rng, M, N, K, scale)
+        C, findings, damage = self.launch(A, B, fill=None)
+        unwritten = _bits(C) == _bits(_unset((M, N), C.dtype))
+        wrong = self.judge(A, B, C, unwritten)
+        if not (wrong or damage or findings):
+            return
+        lines = []
+        if wrong:
+            case = Case(self.problem, A, B, C, unwritten, lambda fill: self.launch(A, B, fill)[0])
+            lines.append(explain(case))
+        lines += damage
+        if findings and not lines:
+            lines.append("the values are right, but only by luck:")
+        lines += [str(finding) for finding in findings[:SHOWN_FINDINGS]]
+        raise CheckError(f"{self.name} at M={M}, N={N}, K={K}: " + "\n".join(lines))
+
+    def judge(self, A, B, C, unwritten) -> bool:
+        """Say whether the values are wrong: any element outside its bound, or all together too far off."""
+        K = A.shape[1]
+        expected = reference.reference(self.problem, A, B)
+        size = reference.magnitude(self.problem, A, B)
+        if unwritten.any() or not reference.within(C, expected, reference.bound(self.problem, expected, size, K)).all():
+            return True
+        return not reference.rms_error(C, expected) <= reference.rms_bound(self.problem, expected, size, K)
+
+    def launch(self, A, B, fill: float | None):
+        """Run the kernel on copies of A and B; return (C, error findings, what it damaged). `fill` None: NaN in C."""
+        M, N, K = self.shape
+        dtype = reference.numpy_dtype(self.problem.c_dtype)
+        C = _unset((M, N), dtype) if fill is None else np.full((M, N), fill, dtype)
+        grid, block, shared = evaluate_rule(self.rule, M, N, K)
+        arrays = {"A": A.copy(), "B": B.copy(), "C": C}
+        run = self._on_gpu if self.backend == "gpu" else self._on_emulator
+        return run(A, B, arrays, grid, block, shared)
+
+    def _values(self, arrays):
+        M, N, K = self.shape
+        return rule_args(self.rule, **arrays, M=M, N=N, K=K, alpha=1.0, beta=0.0)
+
+    def _on_emulator(self, A, B, arrays, grid, block, shared):
+        values = self._values(arrays)
+        compiled, names = launching.prepare(self.kernel, values, "emulator")
+        # The kernel's own parameter names appear in messages; the rule says which of them is C.
+        roles = {name: "out" if role == "C" else "in" for name, role in zip(names, self.rule["args"], strict=False)}
+        report = launching.emulate(compiled, values, names, grid, block, shared, roles, count=False)
+        self.remarks = tuple(map(str, compiled.lints))
+        return arrays["C"], report.errors, self._damage(A, B, arrays["A"], arrays["B"])
+
+    def _on_gpu(self, A, B, arrays, grid, block, shared):
+        there = {name: gpu.to_device(array, GUARD_BYTES) for name, array in arrays.items()}
+        values = self._values(there)
+        compiled, _ = launching.prepare(self.kernel, values, "gpu")
+        launching.enqueue(compiled, values, grid, block, shared)
+        gpu.synchronize(repr(compiled.entry))
+        back = {name: gpu.to_host(array, GUARD_BYTES) for name, array in there.items()}
+        damage = self._damage(A, B, back["A"][0], back["B"][0])
+        damage += [f"memory outside {name} was overwritten" for name, (_, zone) in back.items() if (zone != 0xFF).any()]
+        self.remarks = tuple(map(str, compiled.lints))
+        return back["C"][0], [], damage
+
+    @staticmethod
+    def _damage(A, B, after_a, after_b) -> list[str]:
+        pairs = (("A", A, after_a), ("B", B, after_b))
+        return [f"the kernel changed its input {name}" for name, x, y in pairs if (_bits(x) != _bits(y)).any()]
+
+
+def _bits(array: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
+
+
+def _unset(shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
+    """Return an array whose every bit is set: NaN in every floating-point type here, and one that no sum produces."""
+    array = np.empty(shape, dtype)
+    array.view(np.uint8)[...] = 0xFF
+    return array
