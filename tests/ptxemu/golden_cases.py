@@ -153,14 +153,14 @@ def conversions():
             yield _cvt(f"cvt.{rounding}.{t}.{t}", t, t)
         yield _cvt(f"cvt.{rounding}.ftz.f32.f32", "f32", "f32")
         yield _cvt(f"cvt.{rounding}.sat.f32.f32", "f32", "f32")
-    for name, source, target in (
-        ("cvt.f64.f32", "f32", "f64"), ("cvt.ftz.f64.f32", "f32", "f64"), ("cvt.f32.f16", "f16", "f32"), ("cvt.f64.f16", "f16", "f64"),
-        ("cvt.f32.bf16", "bf16", "f32"), ("cvt.sat.f32.f32", "f32", "f32"), ("cvt.rn.sat.f16.f32", "f32", "f16"),
-        ("cvt.rn.relu.f16.f32", "f32", "f16"), ("cvt.rz.relu.f16.f32", "f32", "f16"), ("cvt.rn.bf16.f32", "f32", "bf16"),
-        ("cvt.rz.bf16.f32", "f32", "bf16"), ("cvt.rn.relu.bf16.f32", "f32", "bf16"), ("cvt.rna.tf32.f32", "f32", "b32"),
-        ("cvt.rn.tf32.f32", "f32", "b32"), ("cvt.rz.tf32.f32", "f32", "b32"), ("cvt.rn.relu.tf32.f32", "f32", "b32"),
+    for name in (
+        "f64.f32", "ftz.f64.f32", "f32.f16", "f64.f16", "f32.bf16", "sat.f32.f32", "rn.sat.f16.f32", "rn.relu.f16.f32",
+        "rz.relu.f16.f32", "rn.bf16.f32", "rz.bf16.f32", "rn.relu.bf16.f32",
     ):  # fmt: skip
-        yield _cvt(name, source, target)
+        *_, target, source = name.split(".")
+        yield _cvt(f"cvt.{name}", source, target)
+    for modifiers in ("rna", "rn", "rz", "rn.relu"):
+        yield _cvt(f"cvt.{modifiers}.tf32.f32", "f32", "b32")
     for modifiers in ("rn", "rz", "rn.relu", "rz.relu"):
         yield simple(f"cvt.{modifiers}.f16x2.f32", ["f32"] * 2, "f16x2")
         yield simple(f"cvt.{modifiers}.bf16x2.f32", ["f32"] * 2, "bf16x2")
@@ -185,5 +185,11 @@ def _cvt(name, source, target):
 
 
 CASES = [
-    *INTEGER_CASES, *float_arithmetic(), *approximate(), *half_arithmetic(), *comparisons(), *conversions(), *WARP_CASES,
-]  # fmt: skip
+    *INTEGER_CASES,
+    *float_arithmetic(),
+    *approximate(),
+    *half_arithmetic(),
+    *comparisons(),
+    *conversions(),
+    *WARP_CASES,
+]

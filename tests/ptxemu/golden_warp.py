@@ -12,7 +12,8 @@ def _shuffles():
 
 def _votes():
     for mode in ("all", "any", "uni"):
-        body = f".reg .pred %z; setp.lt.s32 %z, {{a}}, {{b}}; vote.sync.{mode}.pred %q, %z, 0xffffffff; selp.u32 {{d}}, 1, 0, %q;"
+        compare = ".reg .pred %z; setp.lt.s32 %z, {a}, {b};"
+        body = f"{compare} vote.sync.{mode}.pred %q, %z, 0xffffffff; selp.u32 {{d}}, 1, 0, %q;"
         yield Case(f"vote.sync.{mode}.pred", ("s32", "s32"), "u32", body)
     body = ".reg .pred %z; setp.lt.s32 %z, {a}, {b}; vote.sync.ballot.b32 {d}, %z, 0xffffffff;"
     yield Case("vote.sync.ballot.b32", ("s32", "s32"), "b32", body)
