@@ -13,7 +13,7 @@
 # - **Needs:** no GPU; nothing here is compiled.
 # - **Time:** 40 minutes.
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 # Set-up, the same in every notebook: find the course, or fetch it.
 import subprocess
 import sys
@@ -148,7 +148,7 @@ gl.widgets.roofline_explorer()
 # size, and in attention `M = 1`.
 
 # %%
-gl.plots.llm_layers("H200", "bfloat16")
+gl.plots.llm_layers("H200", "bfloat16", batch=16)
 
 # %% [markdown]
 # - **Decode is memory bound.** When `M` is small the weights are nearly all of the bytes, and the intensity is about

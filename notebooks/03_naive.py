@@ -14,7 +14,23 @@
 # - **Needs:** nothing; with an NVIDIA GPU of compute capability 7.5 or later the same cells run on it.
 # - **Time:** 75 minutes.
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
+# Set-up, the same in every notebook: find the course, or fetch it.
+import subprocess
+import sys
+from pathlib import Path
+
+root = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / "gemmlab").is_dir()), Path("gemm-ladder"))
+if not root.is_dir():
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", "--branch=main", "https://github.com/gemm-ladder/gemm-ladder", root.name], check=True)
+sys.path.insert(0, str(root.resolve()))
+
+import numpy as np
+
+import gemmlab as gl
+
+# %load_ext gemmlab.magic
+gl.device()
 
 # %% [markdown]
 # ## The limit
@@ -50,7 +66,17 @@ from numba import cuda, float32
 
 rule = {"grid": ["cdiv(M, 32)", "cdiv(N, 8)", "1"], "block": [32, 8, 1], "shared": 0, "args": ["A", "B", "C"]}
 
+
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k03_naive.py"}
+@cuda.jit
+def naive(A, B, C):
+    m, n = cuda.grid(2)  # NOTE: x counts rows, so that a warp runs down a column of C
+    if m < C.shape[0] and n < C.shape[1]:
+        acc = float32(0)  # NOTE: a plain 0.0 is a float64, and the sum would be too
+        for k in range(A.shape[1]):
+            acc += A[m, k] * B[k, n]
+        C[m, n] = acc
+
 
 # %% [markdown]
 # - **The guard.** The grid is rounded up to whole blocks, so threads at the lower and right edge have no element.
@@ -93,7 +119,7 @@ except gl.CheckError as error:
 #
 # For each output the loop loads `K` elements of `A` and `K` of `B`. All outputs together *request* `2·M·N·K`
 # elements, 8·M·N·K bytes in FP32, for `2·M·N·K` FLOP: **0.25 FLOP/byte** at every shape. (The store of `C` adds one
-# part in 2K to the bytes.)
+# part in 2K.) At 1024³ that is 8.6 GB from inputs of 8.4 MB: each element is asked for 1,024 times.
 #
 # **Predict** for 64³: how many bytes do the loads request, and how often is one element of `A` read? The two inputs
 # hold 32 KB.
@@ -127,6 +153,17 @@ gl.plots.reads_per_element(gl.trace(naive, 64, 64, 64, rule=rule, cta=None, warp
 
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k03_naive_cuda.cu"}
 # %%cuda naive_cuda
+# extern "C" __global__ void naive(const float* A, const float* B, float* C, int M, int N, int K)
+# {
+#     int m = blockIdx.x * blockDim.x + threadIdx.x;  // NOTE: x counts rows, so that a warp runs down a column of C
+#     int n = blockIdx.y * blockDim.y + threadIdx.y;
+#     if (m < M && n < N) {
+#         float acc = 0.0f;
+#         for (int k = 0; k < K; ++k)
+#             acc += A[(size_t)m * K + k] * B[(size_t)k * N + n];
+#         C[(size_t)m * N + n] = acc;
+#     }
+# }
 
 # %% [markdown]
 # - **`extern "C"`** keeps the entry's name; otherwise C++ mangles it and no loader finds it.

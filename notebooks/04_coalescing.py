@@ -14,7 +14,24 @@
 # - **Needs:** nothing; a GPU adds the stopwatch.
 # - **Time:** 60 minutes.
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
+# Set-up, the same in every notebook: find the course, or fetch it.
+import subprocess
+import sys
+from pathlib import Path
+
+root = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / "gemmlab").is_dir()), Path("gemm-ladder"))
+if not root.is_dir():
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", "--branch=main", "https://github.com/gemm-ladder/gemm-ladder", root.name], check=True)
+sys.path.insert(0, str(root.resolve()))
+
+import numpy as np
+
+import gemmlab as gl
+
+# %load_ext gemmlab.magic
+gl.device()
+
 
 # %% [markdown]
 # ## The limit
@@ -67,7 +84,17 @@ from numba import cuda, float32
 
 rule = {"grid": ["cdiv(N, 32)", "cdiv(M, 8)", "1"], "block": [32, 8, 1], "shared": 0, "args": ["A", "B", "C"]}
 
+
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k04_coalesced.py"}
+@cuda.jit
+def coalesced(A, B, C):
+    n, m = cuda.grid(2)  # NOTE: x counts columns, so that a warp reads 32 neighbours of B and writes 32 of C
+    if m < C.shape[0] and n < C.shape[1]:
+        acc = float32(0)
+        for k in range(A.shape[1]):
+            acc += A[m, k] * B[k, n]
+        C[m, n] = acc
+
 
 # %%
 gl.check(coalesced, rule=rule)
@@ -102,7 +129,7 @@ gl.plots.sector_map(traces, arrays=("A", "B"))
 # Step through `k`: the naive kernel comes back to the *same* 32 sectors of `A` seven more times.
 
 # %%
-gl.widgets.sector_explorer(traces)
+gl.widgets.sector_explorer(naive="k03_naive", coalesced="k04_coalesced")
 
 # %% [markdown]
 # ## Strides and offsets

@@ -4,7 +4,7 @@
 # Read [the lesson](../notebooks/02_gemm_and_roofline.ipynb) first. Each exercise has an answer cell, which you edit,
 # and a check cell, which you run. A check raises an error that says what is missing, or prints one line.
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 # Set-up, the same in every notebook: find the course, or fetch it.
 import subprocess
 import sys

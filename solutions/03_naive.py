@@ -5,7 +5,7 @@
 # cell, which you run. A check raises an error that says what went wrong, or prints one line. All of it works without
 # a GPU.
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 # Set-up, the same in every notebook: find the course, or fetch it.
 import subprocess
 import sys
@@ -86,20 +86,20 @@ gl.exercise("03.2").check(requested_intensity)
 
 # %% tags=["exercise"] gemmlab={"exercise": "03.3"}
 # %%cuda twin
-// ### BEGIN SOLUTION
-// ### SKELETON: __global__ void twin(const float* A, const float* B, float* C, int M, int N, int K) {
-extern "C" __global__ void twin(const float* A, const float* B, float* C, int M, int N, int K) {
-// ### END SOLUTION
-    int m = blockIdx.x * blockDim.x + threadIdx.x;
-    int n = blockIdx.y * blockDim.y + threadIdx.y;
-    if (m >= M || n >= N) return;
-    float acc = 0.0f;
-    // ### BEGIN SOLUTION
-    // ### SKELETON: // sum over k, then store
-    for (int k = 0; k < K; ++k) acc += A[m * K + k] * B[k * N + n];
-    C[m * N + n] = acc;
-    // ### END SOLUTION
-}
+# // ### BEGIN SOLUTION
+# // ### SKELETON: __global__ void twin(const float* A, const float* B, float* C, int M, int N, int K) {
+# extern "C" __global__ void twin(const float* A, const float* B, float* C, int M, int N, int K) {
+# // ### END SOLUTION
+#     int m = blockIdx.x * blockDim.x + threadIdx.x;
+#     int n = blockIdx.y * blockDim.y + threadIdx.y;
+#     if (m >= M || n >= N) return;
+#     float acc = 0.0f;
+#     // ### BEGIN SOLUTION
+#     // ### SKELETON: // sum over k, then store
+#     for (int k = 0; k < K; ++k) acc += A[m * K + k] * B[k * N + n];
+#     C[m * N + n] = acc;
+#     // ### END SOLUTION
+# }
 
 # %% tags=["check"] gemmlab={"exercise": "03.3"}
 gl.exercise("03.3").check(twin)

@@ -4,7 +4,7 @@
 # Read [the lesson](../notebooks/04_coalescing.ipynb) first. Here a right result is not enough: the checks also count
 # the sectors that each load and store takes.
 
-# %% tags=["setup"]
+# %% tags=["setup", "hide-input"]
 # Set-up, the same in every notebook: find the course, or fetch it.
 import subprocess
 import sys
