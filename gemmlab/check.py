@@ -1,7 +1,7 @@
 """Is a GEMM kernel right? On shapes that break wrong kernels, by values, by findings and by what it leaves untouched.
 
-Every check draws fresh asymmetric data, fills C with NaN, compares with `not (error <= bound)`, verifies that A, B and the
-memory around all three arrays are unchanged, and lets the emulator's errors fail a kernel whose numbers are right.
+Every check draws fresh asymmetric data, fills C with NaN, compares with `not (error <= bound)`, verifies that A, B and
+the memory around all arrays are unchanged, and lets the emulator's errors fail a kernel whose numbers are right.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def default_shapes(tile: dict | None = None, align: int = 1) -> tuple[tuple[int,
 def check(kernel, shapes=None, backend=None, rule=None, *, seed=None, quiet=False, **launch) -> CheckResult:
     """Check a GEMM kernel and print one line; raise CheckError with what is wrong, GemmlabError for bad input.
 
-    `kernel`: a Spec or its name, a Numba kernel, a CudaSource, a Compiled. `rule` says how a kernel outside the ladder is
+    `kernel`: a Spec or its name, a Numba kernel, a CudaSource, a Compiled. `rule` says how a kernel off the ladder is
     launched (see kernels.rule); it may also name types ("a_dtype") and the layout. `grid=`, `block=` and `shared=`
     override it. `shapes`: (M, N, K) triples instead of the default ones. `seed` makes the data repeatable.
     """
@@ -149,7 +149,7 @@ class Trial:
         size = reference.magnitude(self.problem, A, B)
         if unwritten.any() or not reference.within(C, expected, reference.bound(self.problem, expected, size, K)).all():
             return True
-        return not reference.rms_error(C, expected) <= reference.rms_bound(self.problem, expected, size, K)
+        return not reference.rms_error(C, expected) <= reference.rms_bound(self.problem, A, B)
 
     def launch(self, A, B, fill: float | None):
         """Run the kernel on copies of A and B; return (C, error findings, what it damaged). `fill` None: NaN in C."""
