@@ -184,7 +184,7 @@ GPUS = {gpu.key: gpu for gpu in (
         _tensor(756, tf32=378, bf16=756, fp8=1513, int8=1513, fp32=51.2, fp64=25.6), 2000, 80, 228, 227,
         ("h100", "hopper"), clock_mhz=1755, l2_mb=50, match=("H100 PCIe",), note="FP64 tensor cores: 51"),
     GPU("h100", "H100 SXM5", (9, 0), 132, _HOPPER_SXM, 3350, 80, 228, 227, ("h100", "hopper"), clock_mhz=1980,
-        tensor_clock_mhz=1830, l2_mb=50, match=("H100",), note="FP64 tensor cores: 66.9"),
+        tensor_clock_mhz=1830, l2_mb=50, match=("H100 80GB HBM3",), note="FP64 tensor cores: 66.9"),
     GPU("h200", "H200 SXM", (9, 0), 132, _HOPPER_SXM, 4800, 141, 228, 227, ("h200", "hopper"), clock_mhz=1980,
         tensor_clock_mhz=1830, l2_mb=50, match=("H200",),
         note="the H100's GH100 with HBM3e; rates to one decimal from the H100 whitepaper"),

@@ -105,9 +105,9 @@ def measure(
     """Return the time of a kernel of the ladder at one shape, beside cuBLAS in the same run.
 
     `kernel`: a Spec or its name. On a GPU that can run it the kernel is checked, then timed (see gemmlab.timing) in
-    `rounds` interleaved rounds; `mode`: "cold" or "warm". Elsewhere the recorded figure is returned and says so; where none is
-    recorded, `record` is None and `why` says it. Raises GemmlabError for an unknown kernel, a shape that it does not
-    take, and everything that gemmlab.refusals refuses.
+    `rounds` interleaved rounds; `mode`: "cold" or "warm". Elsewhere the recorded figure is returned and says so; where
+    none is recorded, `record` is None and `why` says it. Raises GemmlabError for an unknown kernel, a shape that it
+    does not take, and everything that gemmlab.refusals refuses.
     """
     from .device import device
 
@@ -161,9 +161,11 @@ def read_bytes(spec, M: int, N: int, K: int) -> float:
 def hardware_of(attributes: dict):
     """Return the hardware row of the current device: the table's, or one made from its attributes."""
     try:
-        return gpu(attributes["name"])
+        found = gpu(attributes["name"])
     except GemmlabError:
         return from_device(attributes)
+    # A variant of the same name with another number of SMs (Ti, laptop) is not the table's product.
+    return found if found.sms == attributes["sms"] else from_device(attributes)
 
 
 def refuse_impossible(spec, record: dict, hardware, clock_mhz: float | None):

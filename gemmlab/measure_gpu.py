@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 
 import numpy as np
 
@@ -10,10 +11,12 @@ import kernels
 
 from . import refusals, results, telemetry, timing
 from .compile import compile_kernel
+from .cublas import problem
 from .errors import GemmlabError
 from .hardware import rate_name
 from .measure import Measurement, hardware_of, refuse_impossible
-from .rivals import Cublas, problem
+from .reference import error_factor, numpy_dtype
+from .rivals import Rivals
 
 SCREEN_ROUNDS = 5  # rounds that choose the best of cuBLASLt's heuristics
 HEURISTIC_PREFIX = "heuristic "
@@ -39,49 +42,41 @@ class Sets:
         return len(self.items)
 
 
-def _dtype(name: str):
-    """Return the NumPy dtype of `name`; bfloat16 and the FP8 types come from ml_dtypes."""
-    import ml_dtypes
-
-    return np.dtype(getattr(ml_dtypes, name, name))
-
-
 def _normal(rng, shape, dtype: str):
     import cupy
 
-    if dtype in ("float32", "float64", "float16"):
-        values = cupy.random.default_rng(int(rng.integers(2**63))).standard_normal(shape, dtype=cupy.float32)
-        return values.astype(dtype)
-    return cupy.asarray(rng.standard_normal(shape, dtype=np.float32).astype(_dtype(dtype)))
+    return cupy.asarray(rng.standard_normal(shape, dtype=np.float32).astype(numpy_dtype(dtype)))
 
 
 def _nan(shape, dtype: str):
     import cupy
 
-    if dtype in ("float32", "float64", "float16"):
-        return cupy.full(shape, cupy.nan, dtype=dtype)
-    return cupy.asarray(np.full(shape, np.nan, dtype=np.float32).astype(_dtype(dtype)))
+    return cupy.asarray(np.full(shape, np.nan, dtype=np.float32).astype(numpy_dtype(dtype)))
 
 
-def worst_error(A, B, C, spec) -> tuple[float, float]:
-    """Return (largest error over its bound, largest error over the largest |element|) of C against A @ B in FP64.
+class Truth:
+    """The FP64 product of one A and B on the GPU, and how far from it a right kernel may be (gemmlab.reference)."""
 
-    The bound is that of gemmlab.check, computed on the GPU in blocks of rows.
-    """
-    import cupy
+    def __init__(self, A, B, spec):
+        import cupy
 
-    from .reference import error_factor
+        A64, B64 = A.astype(cupy.float64), (B.T if spec.layout == "row,col->row" else B).astype(cupy.float64)
+        self.exact = A64 @ B64
+        factor = error_factor(A.shape[1], spec.a_dtype, spec.c_dtype, spec.acc_dtype)
+        self.allowed = cupy.abs(A64) @ cupy.abs(B64)
+        self.allowed *= factor
+        self.fp32 = spec.a_dtype == spec.acc_dtype == "float32"
 
-    factor = error_factor(A.shape[1], spec.a_dtype, spec.c_dtype, spec.acc_dtype)
-    B64 = (B.T if spec.layout == "row,col->row" else B).astype(cupy.float64)
-    worst = absolute = largest = 0.0
-    for start in range(0, A.shape[0], 2048):
-        A64 = A[start : start + 2048].astype(cupy.float64)
-        exact, scale = A64 @ B64, cupy.abs(A64) @ cupy.abs(B64)
-        error = cupy.abs(C[start : start + 2048].astype(cupy.float64) - exact)
-        worst = max(worst, float((error / (factor * scale)).max()))
-        absolute, largest = max(absolute, float(error.max())), max(largest, float(cupy.abs(exact).max()))
-    return worst, absolute / largest
+    def check(self, name: str, C) -> float:
+        """Refuse a wrong C; return its largest error over the largest |element|."""
+        import cupy
+
+        refusals.bad_output(name, C)
+        error = cupy.abs(C.astype(cupy.float64) - self.exact)
+        refusals.large_error(name, float((error / self.allowed).max()))
+        if self.fp32:
+            refusals.like_tf32(name, float(cupy.sqrt((error**2).mean() / (self.exact**2).mean())))
+        return float(error.max() / cupy.abs(self.exact).max())
 
 
 def measure_here(spec, M: int, N: int, K: int, mode: str, rounds: int, rivals: bool = True) -> Measurement:
@@ -96,6 +91,7 @@ class Bench:
         import cupy
 
         self.spec, self.shape, self.mode = spec, (M, N, K), mode
+        cupy.get_default_memory_pool().free_all_blocks()
         self.about, self.telemetry = telemetry.attributes(), telemetry.Telemetry()
         self.clock_mhz = self.telemetry.max_sm_mhz() or self.about["clock_khz"] / 1000
         self.hardware = hardware_of(self.about)
@@ -105,6 +101,7 @@ class Bench:
         self.sets = Sets(spec, M, N, K, count)
         self.compiled = compile_kernel(spec)
         self.rel_error = 0.0
+        self.skipped: list[str] = []  # heuristics that do not run or are wrong: no rivals
 
     def kernel(self):
         """Return launch(i) of our kernel, checked against FP64."""
@@ -127,12 +124,12 @@ class Bench:
 
     def rivals(self) -> tuple[dict, str]:
         """Return ({name: launch(i)} of cuBLAS and up to eight cuBLASLt heuristics, all checked; cuBLAS's version)."""
-        cublas = Cublas()
+        library = _library()
         task = problem(*self.shape, self.spec.a_dtype, self.spec.b_dtype, self.spec.c_dtype, self.spec.layout)
         runs = {}
         if not task.fast_accumulation:
-            runs["cublas"] = cublas.default(task)
-        runs.update({f"{HEURISTIC_PREFIX}{i}": run for i, run in enumerate(cublas.heuristics(task))})
+            runs["cublas"] = library.default(task)
+        runs.update({f"{HEURISTIC_PREFIX}{i}": run for i, run in enumerate(library.heuristics(task))})
         out = {}
         for name, run in runs.items():
             try:
@@ -140,8 +137,8 @@ class Bench:
             except GemmlabError as error:
                 if not name.startswith(HEURISTIC_PREFIX):
                     raise
-                self.skipped = f"{name}: {error}"  # a heuristic that does not run or is wrong is no rival
-        return out, cublas.version
+                self.skipped.append(str(error))
+        return out, library.version
 
     def _on_stream(self, run):
         import cupy
@@ -153,17 +150,20 @@ class Bench:
         """Run `launch` once on set 0 whose C is filled with NaN, compare with FP64, and return it."""
         import cupy
 
-        A, B, C = self.sets[0]
-        C.fill(cupy.nan)
+        C = self.sets[0][2]
+        C[...] = _nan(self.shape[:2], self.spec.c_dtype)
         cupy.cuda.Device().synchronize()
         launch(0)
         cupy.cuda.Device().synchronize()
-        refusals.bad_output(name, C)
-        worst, relative = worst_error(A, B, C, self.spec)
-        refusals.large_error(name, worst)
+        error = self.truth.check(name, C)
         if name == self.spec.name:
-            self.rel_error = relative
+            self.rel_error = error
         return launch
+
+    @functools.cached_property
+    def truth(self) -> Truth:
+        A, B, _ = self.sets[0]
+        return Truth(A, B, self.spec)
 
     def run(self, rounds: int, with_rivals: bool = True) -> Measurement:
         """Time the kernel and its rivals in interleaved rounds and return the Measurement."""
@@ -171,8 +171,11 @@ class Bench:
             raise GemmlabError(f"rounds must be at least 1, not {rounds}")
         candidates, version, why = {self.spec.name: self.kernel()}, "", self.telemetry.missing
         if with_rivals:
-            runs, version = self.rivals()
-            candidates.update(self._choose(runs))
+            try:
+                runs, version = self.rivals()
+                candidates.update(self._choose(runs))
+            except GemmlabError as error:
+                why = f"no rival: {error}"
         timed = timing.compare(candidates, len(self.sets), rounds, self.flush_bytes, self.telemetry.sample)
         record = self._record(timed, rounds, version)
         refuse_impossible(self.spec, record, self.hardware, self.clock_mhz)
@@ -217,6 +220,7 @@ class Bench:
             "clocks_mhz": telemetry.summary(timed.telemetry, "sm_mhz"),
             "power_w": telemetry.summary(timed.telemetry, "power_w"),
             "throttling": telemetry.throttling(timed.telemetry),
+            "skipped_rivals": self.skipped,
             "launches": timed.launches,
             "graphs": timed.graphs,
             "sets": len(self.sets),
@@ -226,6 +230,12 @@ class Bench:
         with contextlib.suppress(GemmlabError):  # without an assembler these stay unknown
             record |= {"registers": self.compiled.registers, "spill_bytes": self.compiled.spill_bytes}
         return record
+
+
+@functools.cache
+def _library() -> Rivals:
+    """Make the library handles and the workspace once."""
+    return Rivals()
 
 
 def _round(samples: list[float]) -> list[float]:

@@ -57,6 +57,18 @@ def large_error(name: str, worst: float, what: str = "the error bound"):
         raise GemmlabError(f"{name}: the largest error is {worst:.3g} times {what}; a wrong kernel has no time")
 
 
+def like_tf32(name: str, relative_rms: float):
+    """Refuse an FP32 result whose RMS error over the RMS of C is that of TF32 inputs, on random normal data.
+
+    Rounding inputs to TF32 costs about 2^-11 of C at any K; FP32 accumulation stays below 2^-24 sqrt(K), which is 2^-14
+    at K = 2^20. The line is drawn at 2^-13.
+    """
+    if not relative_rms <= 2.0**-13:
+        raise GemmlabError(
+            f"{name}: an RMS error of {relative_rms:.1e} of C is that of TF32, not of FP32; compare FP32 with FP32"
+        )
+
+
 def impossible_time(
     name: str,
     gpu: GPU,

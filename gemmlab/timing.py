@@ -14,6 +14,7 @@ The method, in order:
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -138,7 +139,8 @@ def _capture(stream, launch, count: int, sets: int, name: str):
     try:
         _loop(launch, count, sets)()
     except Exception as error:
-        stream.end_capture()
+        with contextlib.suppress(Exception):  # a broken capture cannot always be ended
+            stream.end_capture()
         raise GemmlabError(f"{name} cannot be captured into a CUDA graph ({error})") from error
     graph = stream.end_capture()
     return lambda: graph.launch(stream)

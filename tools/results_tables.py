@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Write the tables of results/ and of the hardware table into the pages that show them, between two markers.
+
+    python3 tools/results_tables.py            write what is out of date
+    python3 tools/results_tables.py --check    fail, and name the page, when something is out of date
+
+A table stands between `<!-- begin: NAME (tools/results_tables.py) -->` and `<!-- end: NAME -->`; everything between the
+two is replaced.
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import kernels  # noqa: E402
+from gemmlab import results  # noqa: E402
+from gemmlab.errors import GemmlabError  # noqa: E402
+from gemmlab.hardware import GPUS, SOURCES  # noqa: E402
+
+PAGES = ("book/ladder.md", "book/hardware.md", "README.md")
+MARKER = re.compile(
+    r"(<!-- begin: (?P<name>[\w-]+) \(tools/results_tables\.py\) -->\n).*?(<!-- end: (?P=name) -->)", re.DOTALL
+)
+GPU = "nvidia_h200"
+SHAPE = (4096, 4096, 4096)
+NONE = "–"
+CEILINGS = {
+    "dram_copy": "device memory, copy (read plus write)",
+    "dram_read": "device memory, read alone",
+    "dram_write": "device memory, write alone",
+    "fp32_fma": "FP32 FMA, registers only",
+}
+
+
+def table(head: list[str], rows: list[list[str]], right: int = 1) -> str:
+    """Return a Markdown table; columns from index `right` on are aligned to the right."""
+    rule = ["---" if i < right else "--:" for i in range(len(head))]
+    return "".join("| " + " | ".join(row) + " |\n" for row in [head, rule, *rows])
+
+
+def share(record: dict) -> str:
+    return f"{100 * record['ratio']:.1f} %" if record["ratio"] else NONE
+
+
+def data_of(directory: Path | None) -> dict | None:
+    path = (directory or results.DIRECTORY) / f"{GPU}.json"
+    return results.load(path) if path.exists() else None
+
+
+def caption(data: dict | None, records: list[dict]) -> str:
+    """Say which machine, when and how: the line under a table of measurements."""
+    if not records:
+        return "\nNo measurement is recorded yet: `python3 tools/record_gpu.py` records them on a GPU.\n"
+    machine, dates = data["machine"], sorted({r["date"] for r in records})
+    rounds = sorted({r["rounds"] for r in records})
+    when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+    return (
+        f"\nRecorded on {machine['gpu']}, {when}: driver {machine['driver']}, CUDA {machine['cuda_runtime']}, cuBLAS "
+        f"{machine['cublas']}; random normal data, cold L2, median of {' or '.join(map(str, rounds))} interleaved "
+        "rounds; the share is that of the fastest of cuBLAS, cuBLASLt's first heuristic and the best of its first "
+        "eight.\n"
+    )
+
+
+def ladder(directory: Path | None = None) -> str:
+    """One row per rung: what changed, and its rate and share of cuBLAS at 4096³."""
+    data = data_of(directory)
+    records = {r["kernel"]: r for r in cold(data) if (r["M"], r["N"], r["K"]) == SHAPE}
+    rows, shown = [], []
+    for spec in sorted((s for s in kernels.LADDER if s.rung is not None), key=lambda s: s.rung):
+        record = records.get(spec.name)
+        shown += [record] if record else []
+        rate = [f"{record['tflops']:.3g}", share(record)] if record else [NONE, NONE]
+        rows.append([str(spec.rung), spec.chapter, spec.title, spec.language, spec.a_dtype, *rate])
+    head = ["rung", "chapter", "kernel", "language", "type", "TFLOP/s at 4096³", "share of cuBLAS"]
+    return table(head, rows, right=5) + caption(data, shown)
+
+
+def ladder_full(directory: Path | None = None) -> str:
+    """One row per kernel and shape, the spread and every rival."""
+    data = data_of(directory)
+    rows, records = [], cold(data)
+    for r in records:
+        low, high = results.spread(r["samples_us"])
+        rivals = [f"{r['rivals'][name]:.4g}" if name in r["rivals"] else NONE for name in results.RIVAL_NAMES]
+        shape = f"{r['M']}³" if r["M"] == r["N"] == r["K"] else f"{r['M']}×{r['N']}×{r['K']}"
+        rows.append(
+            [
+                f"`{r['kernel']}`",
+                shape,
+                f"{r['time_us']:.1f}",
+                f"{low:.1f} to {high:.1f}",
+                f"{r['tflops']:.4g}",
+                *rivals,
+            ]
+            + [share(r)]
+        )
+    head = ["kernel", "M×N×K", "median, µs", "10th to 90th percentile", "TFLOP/s", "cuBLAS", "cuBLASLt first"]
+    return table([*head, "cuBLASLt best", "share"], rows, right=2) + caption(data, records)
+
+
+def ladder_traffic(directory: Path | None = None) -> str:
+    """What the profiler saw of each kernel: DRAM bytes, hit rates, sectors per request."""
+    data = data_of(directory)
+    profiled = [r for r in cold(data) if results.dram_bytes(r) is not None]
+    rows = []
+    for r in profiled:
+        seen = r["profile"]
+        per_load = seen["load_sectors"] / seen["load_requests"] if seen.get("load_requests") else None
+        rows.append(
+            [f"`{r['kernel']}`", f"{r['M']}×{r['N']}×{r['K']}", f"{results.dram_bytes(r) / 1e6:.1f}"]
+            + [f"{seen[key]:.1f}" if key in seen else NONE for key in ("l1_hit_pct", "l2_hit_pct")]
+            + [f"{per_load:.2f}" if per_load else NONE]
+        )
+    head = ["kernel", "M×N×K", "DRAM read + write, MB", "L1 hit, %", "L2 hit, %", "sectors per load request"]
+    under = (
+        "\nOne launch under Nsight Compute, caches flushed before it.\n" if rows else "\nNo profile is recorded yet.\n"
+    )
+    return table(head, rows, right=2) + under
+
+
+def cold(data: dict | None) -> list[dict]:
+    return [r for r in data["records"] if r["mode"] == "cold"] if data else []
+
+
+def hardware_compute(directory: Path | None = None) -> str:
+    """Peak rates, dense."""
+    kinds = ("float64", "float32", "tf32", "float16", "fp8", "int8", "fp4")
+    rows = [
+        [g.name, f"{g.cc[0]}.{g.cc[1]}", str(g.sms), *(f"{g.rates[k]:,g}" if k in g.rates else NONE for k in kinds)]
+        + ["×2" if g.sparse else NONE]
+        for g in GPUS.values()
+    ]
+    head = ["GPU", "cc", "SMs", "FP64", "FP32", "TF32", "FP16 (BF16 from cc 8.0)", "FP8", "INT8", "FP4", "2:4 sparse"]
+    return table(head, rows)
+
+
+def hardware_memory(directory: Path | None = None) -> str:
+    """Memory sizes, bandwidth, and the ridge points that follow."""
+    rows = []
+    for g in GPUS.values():
+        rows.append(
+            [g.name, f"{g.memory_gb}", f"{g.bandwidth_gbs:,g}", f"{g.l2_mb:g}" if g.l2_mb else NONE]
+            + [f"{g.shared_kb_sm} / {g.shared_kb_block}", f"{g.ridge('float32'):.1f}", f"{g.ridge('float16'):.0f}"]
+        )
+    head = ["GPU", "memory, GB", "bandwidth, GB/s", "L2, MB", "shared memory per SM / block, KB"]
+    return table([*head, "ridge FP32", "ridge FP16 dense"], rows)
+
+
+def hardware_sources(directory: Path | None = None) -> str:
+    """Where each row comes from, and what is special about it."""
+    rows = []
+    for g in GPUS.values():
+        links = ", ".join(f"[{SOURCES[key][0]}]({SOURCES[key][1]})" for key in g.sources)
+        rows.append([g.name, f"{g.clock_mhz:,}" if g.clock_mhz else NONE, links, g.note or NONE])
+    return table(["GPU", "boost clock, MHz", "source", "note"], rows, right=9)
+
+
+def ceilings(directory: Path | None = None) -> str:
+    """Measured ceilings beside the published ones."""
+    data = data_of(directory)
+    rows = []
+    for name, what in CEILINGS.items():
+        c = data["ceilings"].get(name) if data else None
+        if c:
+            clocks = c["clocks_mhz"].get("median")
+            rows.append(
+                [what, f"{c['value']:,.1f} {c['unit']}", c["how"], f"{clocks:.0f}" if clocks else NONE, c["date"]]
+            )
+    if not rows:
+        return "No ceilings are recorded yet: `python3 tools/record_gpu.py` records them on a GPU.\n"
+    return table(["ceiling", f"measured on {data['machine']['gpu']}", "how", "SM clock, MHz", "date"], rows, right=9)
+
+
+TABLES = {
+    "ladder": ladder, "ladder-full": ladder_full, "ladder-traffic": ladder_traffic, "ceilings": ceilings,
+    "hardware-compute": hardware_compute, "hardware-memory": hardware_memory, "hardware-sources": hardware_sources,
+}  # fmt: skip
+
+
+def render(text: str, page: str, directory: Path | None = None) -> str:
+    """Return `text` with every table brought up to date. Raises GemmlabError for an unknown table, or without any."""
+    names = [match["name"] for match in MARKER.finditer(text)]
+    if not names:
+        raise GemmlabError(
+            f"{page} has no <!-- begin: NAME (tools/results_tables.py) --> ... <!-- end: NAME --> for one of "
+            f"{', '.join(TABLES)}"
+        )
+    for name in names:
+        if name not in TABLES:
+            raise GemmlabError(f"{page}: no table {name!r}; known are {', '.join(TABLES)}")
+    return MARKER.sub(lambda m: f"{m[1]}\n{TABLES[m['name']](directory)}\n{m[3]}", text)
+
+
+def main(argv=None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 when a page is out of date")
+    options = parser.parse_args(argv)
+    stale = []
+    try:
+        for page in PAGES:
+            path = ROOT / page
+            text = path.read_text(encoding="utf-8")
+            new = render(text, page)
+            if new != text:
+                stale.append(page)
+                if not options.check:
+                    path.write_text(new, encoding="utf-8")
+    except (GemmlabError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    if options.check and stale:
+        print(f"out of date: {', '.join(stale)}; run python3 tools/results_tables.py", file=sys.stderr)
+        return 1
+    for page in stale:
+        print(f"updated {page}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
