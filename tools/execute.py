@@ -7,6 +7,7 @@
 """
 
 import argparse
+import os
 from pathlib import Path
 
 import nbclient
@@ -27,10 +28,11 @@ def execute(notebook: NotebookNode, folder: Path, name: str) -> NotebookNode:
         kernel_name="python3",
         resources={"metadata": {"path": str(folder)}},
         record_timing=False,
+        extra_arguments=["--log-level=ERROR"],  # no note about local TCP
         store_widget_state=False,
     )
     try:
-        client.execute()
+        client.execute(env={**os.environ, "GEMMLAB_STATIC": "1"})  # outputs that need no kernel: see gemmlab/widgets
     except CellExecutionError as error:
         raise ToolError(f"{name}, code cell {_failed(notebook)}: {error.ename}: {str(error.evalue)[:300]}") from error
     except (CellTimeoutError, DeadKernelError) as error:

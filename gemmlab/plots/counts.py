@@ -42,7 +42,7 @@ def instruction_mix(counters, *, title=""):
     if title and "" not in mixes:
         figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=10.5)
     text = " ".join(
-        f"{name + ': ' if name else ''}" + ", ".join(f"{LONG.get(k, k)} {s:.0%}" for k, s in share.items()) + "."
+        f"{name + ': ' if name else ''}" + ", ".join(f"{LONG.get(k, k)} {share[k]:.0%}" for k in kinds) + "."
         for name, share in shares.items()
     )
     return finish(figure, f"Warp-level instructions by class. {text}")

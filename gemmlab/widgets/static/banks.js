@@ -49,7 +49,7 @@
     for (const bank of [0, 8, 16, 24, 31])
       view.append(G.svg("text", { x: bank * cell + cell / 2, y: fronts.length * high + 22, class: "gl-soft gl-axis",
         "text-anchor": bank === 31 ? "end" : bank ? "middle" : "start" }, bank ? String(bank) : "bank 0"));
-    return { fronts, best, node: G.el("figure", { class: "gl-panel" }, title ? G.el("h4", {}, title) : null,
+    return { fronts, best, node: G.el("div", { class: "gl-panel" }, title ? G.el("h4", {}, title) : null,
       G.el("p", { class: "gl-verdict" + (bad ? " gl-bad" : "") }, G.el("b", {}, G.plural(fronts.length, "wavefront")),
         bad ? (best === 1 ? ` · ${fronts.length}-way conflict` : ` · ${best} would do`) : " · no conflict"), view) };
   }
@@ -72,7 +72,7 @@
       const said = [];
       panels.replaceChildren(...data.variants.map((variant) => {
         const one = sites(variant)[state.site];
-        if (!one) return G.el("figure", { class: "gl-panel" }, G.el("h4", {}, variant.title), "No such access.");
+        if (!one) return G.el("div", { class: "gl-panel" }, G.el("h4", {}, variant.title), "No such access.");
         const list = G.addresses(one.steps[Math.min(state.step, one.steps.length - 1)]);
         const address = list[state.lane];
         if (address !== null) said.push(`${variant.title || one.label}: byte ${address}, bank ${Math.floor(address / 4) % 32}`);

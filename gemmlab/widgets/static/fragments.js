@@ -17,7 +17,7 @@
           G.svg("title", {}, `${operand.name}[${r}, ${c}]: lane ${owner}, ${register}`));
         for (const event of ["pointerenter", "pointerdown"]) box.addEventListener(event, () => pick(owner));
         view.append(box, G.svg("text", { x: c * cell + cell / 2 - 0.5, y: r * cell + 15.5, "font-size": 11, "text-anchor": "middle",
-          class: chosen ? "gl-dark" : "gl-soft", "pointer-events": "none" }, chosen ? register : String(owner)));
+          class: chosen ? "gl-dark" : "gl-faint", "pointer-events": "none" }, chosen ? register : String(owner)));
       }
     }
     return view;
@@ -35,7 +35,7 @@
     const lane = G.slider({ label: "lane", max: data.lanes - 1, change: (v) => { state.lane = v; render(); } });
     const pick = (chosen) => { if (chosen !== state.lane) { lane.set(chosen); state.lane = chosen; render(); } };
     function render() {
-      panels.replaceChildren(...data.operands.map((operand) => G.el("figure", { class: "gl-panel" }, G.el("h4", {}, operand.title || operand.name), grid(operand, state.lane, pick))));
+      panels.replaceChildren(...data.operands.map((operand) => G.el("div", { class: "gl-panel" }, G.el("h4", {}, operand.title || operand.name), grid(operand, state.lane, pick))));
       status.textContent = `Lane ${state.lane} holds ` + data.operands.map((operand) => held(operand, state.lane).join(", ")).join("; ");
     }
     root.append(G.el("p", { class: "gl-title" }, data.title), G.el("div", { class: "gl-controls" }, lane.node, G.player(lane)), panels, status,

@@ -16,6 +16,7 @@
     const scale = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]].find(([size]) => value >= size) || [1, ""];
     return `${(value / scale[0]).toPrecision(3)} ${scale[1]}${unit}`;
   }
+  const short = (v) => (v >= 1000 ? `${v / 1000}k` : String(v));
   const time = (s) => (s >= 1e-3 ? `${(s * 1e3).toPrecision(3)} ms` : `${(s * 1e6).toPrecision(3)} µs`);
 
   function picture(width, gpu, dtype, at) {
@@ -28,9 +29,9 @@
     const text = (x, y, said, more = {}) => G.svg("text", { x, y, "font-size": 12, ...more }, said);
     for (const v of [0.1, 1, 10, 100, 1000, 10000]) {
       view.append(G.svg("line", { x1: px(v), x2: px(v), y1: top, y2: height - bottom, stroke: "var(--line)" }),
-        text(px(v), height - bottom + 16, String(v), { "text-anchor": v === 10000 ? "end" : "middle", class: "gl-soft" }),
+        text(px(v), height - bottom + 16, short(v), { "text-anchor": v === 10000 ? "end" : "middle", class: "gl-soft" }),
         G.svg("line", { x1: left, x2: width - right, y1: py(v), y2: py(v), stroke: "var(--line)" }),
-        text(left - 6, py(v) + 4, String(v), { "text-anchor": "end", class: "gl-soft" }));
+        text(left - 6, py(v) + 4, short(v), { "text-anchor": "end", class: "gl-soft" }));
     }
     view.append(text(left + (width - left - right) / 2, height - 6, "FLOP per byte", { "text-anchor": "middle", class: "gl-soft" }),
       text(4, 11, "TFLOP/s", { class: "gl-soft" }));

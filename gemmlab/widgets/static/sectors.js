@@ -83,15 +83,15 @@
       const said = [];
       panels.replaceChildren(...data.variants.map((variant) => {
         const one = site(variant);
-        if (!one) return G.el("figure", { class: "gl-panel" }, G.el("h4", {}, variant.title), "no such access");
+        if (!one) return G.el("div", { class: "gl-panel" }, G.el("h4", {}, variant.title), "no such access");
         const k = Math.min(state.step, one.steps.length - 1);
         const shape = data.shapes[one.array], size = shape ? `${one.array}: ${shape.rows} × ${shape.columns}` : "128-byte lines";
         const { view, found, mine } = draw(one, shape, k, state.lane, pick);
         const moved = found.sectors.length * SECTOR, bad = found.sectors.length > Math.ceil(found.used / SECTOR);
         said.push(`${variant.title || one.label}: ` + (mine === null ? "idle" : `${element(one, mine)}, sector ${Math.floor(mine / SECTOR)}`));
-        return G.el("figure", { class: "gl-panel" }, G.el("h4", {}, variant.title ? `${variant.title}, ${size}` : size),
+        return G.el("div", { class: "gl-panel" }, G.el("h4", {}, variant.title ? `${variant.title}, ${size}` : size),
           G.el("p", { class: "gl-verdict" + (bad ? " gl-bad" : "") }, G.el("b", {}, G.plural(found.sectors.length, "sector")),
-            ` · ${found.used} of ${moved.toLocaleString("en")} bytes used` + (one.line ? ` · line ${one.line}` : "")),
+            ` · ${found.used} of ${moved.toLocaleString("en")} B used` + (one.line ? ` · line ${one.line}` : "")),
           view);
       }));
       status.textContent = `Lane ${state.lane} → ${said.join(" · ")}`;

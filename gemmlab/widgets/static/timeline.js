@@ -48,7 +48,7 @@
     }
     const kinds = [...new Set(data.variants.flatMap((v) => v.rows.flatMap((row) => row.spans.map((span) => span.kind))))];
     root.append(G.el("p", { class: "gl-title" }, data.title), G.el("div", { class: "gl-controls" }, cursor.node, G.player(cursor)),
-      ...data.variants.map((variant, i) => G.el("figure", { class: "gl-panel" }, variant.title ? G.el("h4", {}, variant.title) : null, plots[i])), status,
+      ...data.variants.map((variant, i) => G.el("div", { class: "gl-panel" }, variant.title ? G.el("h4", {}, variant.title) : null, plots[i])), status,
       G.el("p", { class: "gl-note" }, kinds.map((kind) => G.el("span", {}, G.el("span", { style: `color:${FILL[kind]}` }, "■ "), kind + "  ")), data.source || ""));
     render();
     G.responsive(root, render);
