@@ -15,35 +15,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import nbformat
-
-from . import sandbox, scoring
+from . import export, sandbox, scoring
 from .errors import GemmlabError
 from .exercise import CHAPTERS
 from .exercise import chapter as exercises_of
-from .nbval_plugin import COLOUR, DIED, NOT_RUN
+from .notebook_run import CELL_S, MEMORY_MB, START_S, Options, execute
 from .report_html import write_reports
 from .scoring import NO_ANSWER, Verdict
 from .submission import Assembled, Chapter, SubmissionError, assemble, chapters, find, read_cells
 
-MEMORY_MB = 4096
-CELL_S = 30
-SCORE_S = 30
-START_S = 60
-INI = "[pytest]\naddopts =\n"
-PYTEST = ["-m", "pytest", "-c", "pytest.ini", "--rootdir", ".", "--noconftest", "-p", "no:cacheprovider",
-          "-p", "nbval.plugin", "-p", "gemmlab.nbval_plugin", "--nbval-lax", "--nbval-current-env", "-q", "--tb=line"]
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to run: seconds per cell, MiB per process, the key of the hidden cases, paths that no answer may see."""
-
-    key: str
-    cell_s: float = CELL_S
-    memory_mb: int = MEMORY_MB
-    gpu: bool = False
-    hide: tuple[Path, ...] = ()
+SCORE_S = 30  # for one exercise
 
 
 @dataclass
@@ -87,79 +68,13 @@ def _zeros(chapter, message):
 
 def _execute_and_score(chapter, assembled, options):
     with tempfile.TemporaryDirectory(prefix="gemmlab-grade-", ignore_cleanup_errors=True) as folder:
-        work, trusted = Path(folder) / "sandbox", Path(folder) / "scorer"
-        export, trusted_export = work / "export", trusted / "export"
-        export.mkdir(parents=True)
-        trusted_export.mkdir(parents=True)
-        (export / "inputs.json").write_text(json.dumps(scoring.inputs(chapter.name, options.key)), encoding="utf-8")
-        reasons = _execute(chapter, assembled, work, options)
+        trusted = Path(folder) / "scorer"
+        (trusted / "export").mkdir(parents=True)
+        inputs = scoring.inputs(chapter.name, options.key)
+        exported, reasons = execute(chapter, assembled, Path(folder), inputs, options)
         for item in exercises_of(chapter.name):
-            source = export / f"{item.id}.json"
-            if source.is_file() and not source.is_symlink() and source.stat().st_size <= scoring.export.LIMIT_BYTES:
-                (trusted_export / source.name).write_bytes(source.read_bytes())
+            export.copy(exported, trusted / "export", item.id)
         return [_explained(verdict, assembled, reasons) for verdict in _score(chapter, trusted, options)]
-
-
-def _execute(chapter, assembled: Assembled, work: Path, options: Options) -> dict[str, str]:
-    """Run the notebook; return why cells failed, by exercise. An answer that kills the kernel is left out of a re-run,
-    so that it costs its own points only."""
-    code = chapter.code_cells()
-    owner = {code.index(at): exercise for exercise, at in (*chapter.checks.items(), *chapter.answers.items())}
-    reasons: dict[str, str] = {}
-    for _ in range(len(chapter.answers) + 1):
-        failures = _run_nbval(chapter, assembled.notebook, work, options)
-        fatal = None
-        for cell, message in failures:
-            exercise = owner.get(cell)
-            if exercise is None:
-                if message != NOT_RUN:
-                    assembled.notes.append(f"a cell of the course itself failed: {message}")
-                continue
-            if message != NOT_RUN:
-                reasons.setdefault(exercise, message)
-            if message == DIED or "imeout" in message:
-                fatal = fatal or exercise
-        lost = any(message == NOT_RUN for _, message in failures)
-        if fatal is None or not lost:
-            return reasons
-        assembled.fatal[fatal] = reasons[fatal]
-        at = chapter.answers[fatal]
-        assembled.notebook["cells"][at]["source"] = chapter.notebook["cells"][at]["source"]
-    return reasons
-
-
-def _run_nbval(chapter, notebook, work, options) -> list[tuple[int, str]]:
-    """Run the notebook once in the sandbox; return (number of the code cell, reason) of every cell that failed."""
-    folder = work / "exercises"
-    folder.mkdir(exist_ok=True)
-    course = work / "gemmlab"  # the set-up cell looks for the course in the folders above the notebook
-    if not course.is_symlink():
-        course.symlink_to(sandbox.ROOT / "gemmlab")
-    name = f"{chapter.name}_{chapter.slug}.ipynb"
-    nbformat.write(nbformat.from_dict(notebook), folder / name)
-    (work / "pytest.ini").write_text(INI, encoding="utf-8")
-    log = work / "cells.jsonl"
-    log.unlink(missing_ok=True)
-    finished = sandbox.run(
-        [sys.executable, *PYTEST, "--nbval-cell-timeout", str(options.cell_s), "--nbval-cell-log", log.name,
-         f"exercises/{name}"],
-        work, seconds=START_S + options.cell_s * (len(chapter.answers) + 1), memory_mb=options.memory_mb,
-        hide=options.hide,
-        environment={"GEMMLAB_EXPORT": str(work / "export"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-    )
-    failures = []
-    for line in (log.read_text(encoding="utf-8", errors="replace") if log.is_file() else "").splitlines():
-        try:
-            entry = json.loads(line)
-            if entry["outcome"] == "failed":
-                failures.append((int(entry["cell"]), one_line(entry["message"])))
-        except (ValueError, KeyError, TypeError):
-            continue  # the log lies in the sandbox: a forged line explains nothing and earns nothing
-    if finished.returncode is None:
-        failures.append((-1, f"the notebook was stopped after {finished.seconds:.0f} s"))
-    elif not log.is_file():
-        failures.append((-1, f"the notebook did not run: {one_line(finished.tail)}"))
-    return failures
 
 
 def _score(chapter, trusted, options) -> list[Verdict]:
@@ -189,12 +104,6 @@ def _explained(verdict: Verdict, assembled: Assembled, reasons: dict[str, str]) 
     if verdict.message == NO_ANSWER and name in reasons:
         return Verdict(name, 0, verdict.out_of, f"{NO_ANSWER}: {reasons[name]}")
     return verdict
-
-
-def one_line(text: str) -> str:
-    """Return the last line of `text` without colours, short enough for a table."""
-    lines = [line.strip() for line in COLOUR.sub("", str(text)).splitlines() if line.strip()]
-    return lines[-1][:300] if lines else ""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -255,5 +164,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _graded(job, options):
     student, chapter, paths = job
     result = grade_notebook(student, chapter, paths, options)
-    print(f"{student} {chapter.name}: {result.points}/{result.out_of}", file=sys.stderr)
+    name = "".join(letter if letter.isprintable() else "?" for letter in student)
+    print(f"{name} {chapter.name}: {result.points}/{result.out_of}", file=sys.stderr)
     return result

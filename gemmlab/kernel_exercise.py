@@ -3,14 +3,17 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import numpy as np
+
 from kernels import Spec
 
 from .check import check
 from .compile import compile_kernel, from_ptx
 from .errors import CheckError, GemmlabError
 from .exercise import Exercise
+from .reference import numpy_dtype
 from .source import CudaSource, resolve
-from .targets import NoDouble, StoredOnce, Target, example, probe, writes_global
+from .targets import NoDouble, StoredOnce, Target, probe, writes_global
 
 EMULATED_TARGET = "sm_90"
 PTX_LIMIT_CHARS = 2_000_000
@@ -67,7 +70,11 @@ class Kernel(Exercise):
         return {"ptx": compiled.ptx, "entry": compiled.entry, "block": list(block)}
 
     def _signature(self):
-        return [example(self.spec, name) for name in "ABC"] if self.spec.language == "numba" else None
+        """Return one array per parameter of a Numba kernel, for its types."""
+        if self.spec.language != "numba":
+            return None
+        dtypes = (self.spec.a_dtype, self.spec.b_dtype, self.spec.c_dtype)
+        return [np.zeros((2, 2), numpy_dtype(name)) for name in dtypes]
 
     def _split(self, answer):
         if not self.choose_block:
@@ -96,7 +103,7 @@ class Kernel(Exercise):
             if not writes_global(ptx):
                 raise self.unfinished("the kernel writes nothing to C")
             check(compiled, backend=backend, quiet=True)
-            counted = probe(compiled, spec, self.probe_shape)
+            counted = probe(compiled, self.probe_shape)
             for target in self.targets:
                 target.require(counted)
             self._hidden(compiled, inputs or [], backend)

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,14 +60,15 @@ def run(command: list[str], work: Path, *, seconds: float, memory_mb: int, hide:
     """Run `command` with `work` as its directory, the only one that it can write to under bubblewrap.
 
     It and its children get `memory_mb` MiB of address space each and `seconds` of wall-clock time together, and are
-    killed beyond. Its output goes to ``work/output.txt``. Raises nothing for anything the command does.
+    killed beyond. Raises nothing for anything the command does. What lies in `work` afterwards may be links and other
+    traps: write nothing there again.
     """
     kind = kind or isolation()
     limited = [sys.executable, "-I", str(INIT), str(memory_mb), str(int(seconds) + 1),
                os.pathsep.join(map(str, hide if kind == "unshare" else ())), "--", *command]
     wrapped = {"bubblewrap": lambda: _bubblewrap(work, hide), "unshare": _unshare, "none": list}[kind]() + limited
     started = time.monotonic()
-    with open(work / "output.txt", "wb") as output:
+    with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(wrapped, cwd=work, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                                    env=_environment(work, environment or {}), start_new_session=True)
         try:
@@ -75,7 +77,6 @@ def run(command: list[str], work: Path, *, seconds: float, memory_mb: int, hide:
             returncode = None
         finally:
             _kill(process)
-    with open(work / "output.txt", "rb") as output:
         output.seek(max(0, os.fstat(output.fileno()).st_size - TAIL_BYTES))
         tail = output.read().decode("utf-8", "replace")
     return Finished(returncode, time.monotonic() - started, tail)

@@ -64,7 +64,7 @@ def score(item: Exercise, folder: Path, key: str, seconds: float, gpu: bool) -> 
         message, points = str(error), 0
     except _TimeUp:
         message, points = f"{item.id}: judging took longer than {seconds:g} s; does the kernel loop for ever?", 0
-    except Exception as error:  # a hostile record must not stop the class; the kind of error is all that is shown
+    except Exception as error:  # a hostile record must not stop the class
         message, points = f"{item.id}: the answer cannot be judged ({type(error).__name__})", 0
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

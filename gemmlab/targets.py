@@ -11,33 +11,22 @@ from typing import ClassVar
 import numpy as np
 
 import ptxemu
-from kernels import Spec
 
 from . import lint
 from .compile import Compiled
 from .errors import CheckError
 from .launch import launch
+from .reference import Problem, numpy_dtype
+from .rules import evaluate_rule, launch_rule, rule_args
 
 SECTOR_BYTES = 32
-GLOBAL_STORE = re.compile(r"^\s*(?:@!?%\w+\s+)?(?:st|atom|red)\.(?:\w+\.)*?(?:global|b|u|s|f|v)", re.MULTILINE)
+ACCESS_LIMIT = 1 << 16  # accesses of the first CTA that are kept
+GLOBAL_STORE = re.compile(r"^\s*(?:@!?%\w+\s+)?(?:st|atom|red)\.(?!\w*\.?(?:shared|local|param))", re.MULTILINE)
 
 
 def writes_global(ptx: str) -> bool:
     """Does the kernel store to global (or generic) memory at all?"""
-    return any(".shared" not in match[0] and ".local" not in match[0] for match in GLOBAL_STORE.finditer(ptx))
-
-
-def operand_shape(spec: Spec, name: str, M: int, N: int, K: int) -> tuple[int, int]:
-    """Return the shape of A, B or C as it is stored: a "col" operand is its transpose, row-major."""
-    rows, columns = {"A": (M, K), "B": (K, N), "C": (M, N)}[name]
-    storage = dict(zip("ABC", re.split("->|,", spec.layout), strict=True))[name]
-    return (columns, rows) if storage == "col" else (rows, columns)
-
-
-def example(spec: Spec, name: str) -> np.ndarray:
-    """Return a small array of the operand's type, for a kernel's signature."""
-    dtype = {"A": spec.a_dtype, "B": spec.b_dtype, "C": spec.c_dtype}[name]
-    return np.zeros(operand_shape(spec, name, 2, 2, 2), dtype)
+    return GLOBAL_STORE.search(ptx) is not None
 
 
 @dataclass(frozen=True)
@@ -46,6 +35,7 @@ class Counted:
 
     compiled: Compiled
     shape: tuple[int, int, int]
+    c_bytes: int
     report: ptxemu.Report
 
     @cached_property
@@ -67,16 +57,17 @@ def request_sectors(access) -> int:
     return len(np.union1d(first // SECTOR_BYTES, last // SECTOR_BYTES))
 
 
-def probe(compiled: Compiled, spec: Spec, shape: tuple[int, int, int]) -> Counted:
-    """Run the kernel once on the emulator at `shape`, with counters and the first CTA's trace."""
+def probe(compiled: Compiled, shape: tuple[int, int, int]) -> Counted:
+    """Run the kernel once on the emulator at `shape`, with counters and the trace of its first CTA."""
     M, N, K = shape
-    arrays = {name: np.ones(operand_shape(spec, name, *shape), example(spec, name).dtype) for name in "ABC"}
-    values = {**arrays, "M": M, "N": N, "K": K}
-    grid, block, shared = spec.launch_dims(M, N, K)
-    trace = ptxemu.Trace(ctas=[(0, 0, 0)], warps=None, spaces=("global", "shared"), limit=1 << 16)
-    done = launch(compiled, *(values[name] for name in spec.args), grid=grid, block=block, shared=shared,
+    problem, rule = Problem.of(compiled.spec), launch_rule(compiled)
+    A, B = problem.inputs(np.random.default_rng(0), M, N, K)
+    C = np.zeros((M, N), numpy_dtype(problem.c_dtype))
+    grid, block, shared = evaluate_rule(rule, M, N, K)
+    trace = ptxemu.Trace(ctas=[(0, 0, 0)], warps=None, spaces=("global",), limit=ACCESS_LIMIT)
+    done = launch(compiled, *rule_args(rule, A=A, B=B, C=C, M=M, N=N, K=K), grid=grid, block=block, shared=shared,
                   backend="emulator", trace=trace)
-    return Counted(compiled, shape, done.report)
+    return Counted(compiled, shape, C.itemsize, done.report)
 
 
 @dataclass(frozen=True)
@@ -105,9 +96,8 @@ class StoredOnce(Target):
 
     def require(self, counted):
         M, N, _ = counted.shape
-        stores = counted.report.counters.total(space="global", op="st")
-        if stores.bytes > M * N * np.dtype(np.float32).itemsize:
-            times = stores.bytes / (M * N * np.dtype(np.float32).itemsize)
+        times = counted.report.counters.total(space="global", op="st").bytes / (M * N * counted.c_bytes)
+        if times > 1:
             raise CheckError(f"C is stored {times:.3g} times per element: keep the sum in a register, store it once")
 
 

@@ -1,19 +1,49 @@
 """Exercises of chapter 04: coalescing."""
 
 from dataclasses import replace
+from functools import cache
+
+import numpy as np
 
 import kernels
+import ptxemu
 
 from ..exercise import Function
 from ..kernel_exercise import Kernel
 from ..targets import NoDouble, Sectors, StoredOnce
 
 COALESCED = kernels.spec("k04_coalesced")
+WIDTHS = {1: "u8 %h", 2: "u16 %h", 4: "u32 %r", 8: "u64 %d", 16: "v4.u32 {%r, %r1, %r2, %r3}"}
+LOAD = """
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry load(.param .u64 base, .param .u32 step)
+{{
+    .reg .b16 %h; .reg .b32 %r; .reg .b32 %r<6>; .reg .b64 %d; .reg .b64 %d<4>;
+    ld.param.u64 %d1, [base];
+    cvta.to.global.u64 %d1, %d1;
+    ld.param.u32 %r4, [step];
+    mov.u32 %r5, %tid.x;
+    mul.wide.u32 %d2, %r5, %r4;
+    add.s64 %d3, %d1, %d2;
+    ld.global.{load}, [%d3];
+    ret;
+}}
+"""
 
 
+@cache
+def _load(width):
+    return ptxemu.load(LOAD.format(load=WIDTHS[width])).entry("load")
+
+
+@cache
 def sectors(stride, width):
-    """Sectors of 32 bytes that a warp touches when lane i loads `width` bytes at i · stride · width."""
-    return len({lane * stride * width // 32 for lane in range(32)})
+    """Count, on the emulator, the sectors that a warp touches when lane i loads `width` bytes at i · stride · width."""
+    memory = np.zeros(31 * stride * width + width, np.uint8)
+    report = ptxemu.launch(_load(width), 1, 32, [memory, np.uint32(stride * width)])
+    return report.counters.total(space="global", op="ld").sectors
 
 
 def draw_patterns(rng):
@@ -37,7 +67,12 @@ EXERCISES = (
         draw=draw_patterns,
         because="the emulator counts the same",
         hints=(
-            (lambda stride, width: 32, "that counts lanes, not sectors"),
+            (lambda stride, width: 32, "that counts lanes, not sectors: lanes may share one"),
+            (lambda stride, width: max(1, stride * width), "32 lanes touch at most 32 sectors"),
+            (lambda stride, width: len({lane * stride // 32 for lane in range(32)}), "the width is missing: think in bytes"),
+            (lambda stride, width: len({lane * stride * width // 128 for lane in range(32)}),
+             "that counts 128-byte cache lines; a sector has 32 bytes"),
+            (lambda stride, width: len({lane * stride * width // 32 for lane in range(31)}), "a warp has 32 lanes"),
         ),
     ),
     Kernel(

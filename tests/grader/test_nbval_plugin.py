@@ -16,10 +16,10 @@ TIMEOUT_S = 90
 
 
 def run(path, *options):
-    """Run pytest with the plugin on a notebook; return status, output, {cell: (outcome, message)}."""
+    """Run pytest with the plugin on a notebook; return status, output, {cell: (outcome, reason)}."""
     log = path.with_suffix(".jsonl")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(path.parent),
-               "--noconftest", "-p", "nbval.plugin", "-p", "gemmlab.nbval_plugin", "--nbval-lax", "--nbval-current-env",
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", os.devnull,
+               "--rootdir", str(path.parent), "--noconftest", "-p", "nbval.plugin", "-p", "gemmlab.nbval_plugin", "--nbval-lax", "--nbval-current-env",
                "-q", "--nbval-cell-log", str(log), *options, str(path)]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
                    "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}

@@ -70,7 +70,8 @@ def test_hidden_folders_are_empty(tmp_path, kind):
     secret.mkdir()
     work.mkdir()
     (secret / "other.ipynb").touch()
-    finished = run(work, f"import os; print(os.path.exists({str(secret / 'other.ipynb')!r}))", kind=kind, hide=(secret,))
+    code = f"import os; print(os.path.exists({str(secret / 'other.ipynb')!r}))"
+    finished = run(work, code, kind=kind, hide=(secret,))
     assert finished.returncode == 0 and finished.tail == "False\n"
     assert (secret / "other.ipynb").exists()
 
