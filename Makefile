@@ -6,7 +6,7 @@ PYTHON ?= python3
 CUDA ?= 12
 BIN := .venv/bin
 export PYTHONPATH := $(CURDIR)
-export PYTHONDONTWRITEBYTECODE := 1
+export PYTHONUTF8 := 1
 
 .PHONY: help env book test lint unit notebooks html check-html sync check-sync execute bench-emulator clean
 

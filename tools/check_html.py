@@ -33,13 +33,11 @@ def broken_links(page: Path, site: Path) -> list[str]:
     """Links and resources within the book that lead nowhere."""
     problems = []
     for tag in parse(page).find_all(["a", "img", "script", "link", "source", "iframe"]):
-        target = tag.get("href") or tag.get("src")
-        if not target or target.startswith(("#", "mailto:", "data:", "javascript:")) or urlparse(target).scheme:
-            if target and target.startswith("#") and len(target) > 1 and unquote(target[1:]) not in anchors(page):
-                problems.append(f"link to {target}, which is not on the page")
-            continue
+        target = tag.get("href") or tag.get("src") or ""
         url = urlparse(target)
-        path = (page.parent / unquote(url.path)).resolve()
+        if not target or url.scheme or url.netloc:
+            continue
+        path = (page.parent / unquote(url.path)).resolve() if url.path else page
         if not path.is_relative_to(site) or not path.is_file():
             problems.append(f"link to {target}, which does not exist")
         elif url.fragment and path.suffix == ".html" and unquote(url.fragment) not in anchors(path):

@@ -48,39 +48,28 @@ def region(path: Path, name: str = "kernel") -> str:
     return found[0].strip("\n")
 
 
-def fill(notebook: NotebookNode, root: Path, name: str) -> list[str]:
-    """Put the set-up and kernel cells' true text into `notebook`; return what had to change, one line each.
+def fill(notebook: NotebookNode, root: Path, name: str) -> None:
+    """Put the set-up and kernel cells' true text into `notebook`; `name` stands in messages.
 
     A kernel cell is tagged `kernel` and names its file: ``gemmlab={"kernel": "simt/k03_naive.py"}`` (under kernels/).
     A leading cell magic such as ``%%cuda naive`` stays.
     """
-    changed = []
     setups = [cell for cell in notebook.cells if "setup" in cell.metadata.get("tags", [])]
     if len(setups) != 1:
         raise ToolError(f"{name}: needs exactly one cell tagged 'setup', found {len(setups)}")
+    setups[0].source = setup_cell(root)
+    setups[0].metadata["tags"] = SETUP_TAGS
     for cell in notebook.cells:
-        tags = cell.metadata.get("tags", [])
-        if "setup" in tags:
-            wanted, what = setup_cell(root), "the set-up cell"
-            if tags != SETUP_TAGS:
-                cell.metadata["tags"] = list(SETUP_TAGS)
-                changed.append(f"{name}: the set-up cell's tags differ from {SETUP_TAGS}")
-        elif "kernel" in tags:
-            wanted, what = _kernel_cell(cell, root, name)
-        else:
-            continue
-        if cell.source != wanted:
-            cell.source = wanted
-            changed.append(f"{name}: {what} differs from its source")
-    return changed
+        if "kernel" in cell.metadata.get("tags", []):
+            cell.source = kernel_cell(cell, root, name)
 
 
-def _kernel_cell(cell: NotebookNode, root: Path, name: str) -> tuple[str, str]:
+def kernel_cell(cell: NotebookNode, root: Path, name: str) -> str:
+    """Return the text that a kernel cell must have: its first line if that is a cell magic, then the file's region."""
     settings = cell.metadata.get("gemmlab", {})
     if "kernel" not in settings:
         example = 'gemmlab={"kernel": "simt/k03_naive.py"}'
         raise ToolError(f"{name}: a cell tagged 'kernel' must name its file, such as {example}")
-    path = root / "kernels" / settings["kernel"].removeprefix("kernels/")
-    text = region(path, settings.get("region", "kernel"))
+    text = region(root / "kernels" / settings["kernel"], settings.get("region", "kernel"))
     first = cell.source.split("\n", 1)[0]
-    return (f"{first}\n{text}" if first.startswith("%%") else text), f"the kernel cell of {path.name}"
+    return f"{first}\n{text}" if first.startswith("%%") else text

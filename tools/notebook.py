@@ -12,6 +12,7 @@ from tools.common import ToolError, one_line
 
 # Cell metadata that belongs to the book; everything else that a front end adds is dropped.
 KEPT_CELL_METADATA = ("tags", "gemmlab")
+NAMED_CELLS = {"exercise": "answer", "check": "check"}  # tag: first part of the cell's id
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -23,9 +24,14 @@ METADATA = {
 def read_source(path: Path) -> NotebookNode:
     """Read a percent-format .py file as a notebook without outputs."""
     try:
-        return jupytext.read(path, fmt="py:percent")
+        notebook = jupytext.read(path, fmt="py:percent")
     except Exception as error:  # jupytext raises many types; the file is the author's input
         raise ToolError(f"{path}: not a percent-format notebook ({one_line(error)})") from error
+    for cell in notebook.cells:
+        first, *rest = cell.source.split("\n")
+        if first.startswith("%%") and all(line.startswith("#") for line in rest):
+            cell.source = "\n".join([first, *(line[1:].removeprefix(" ") for line in rest)])
+    return notebook
 
 
 def write_source(notebook: NotebookNode, path: Path) -> None:
@@ -34,8 +40,15 @@ def write_source(notebook: NotebookNode, path: Path) -> None:
 
 
 def source_text(notebook: NotebookNode) -> str:
-    """Return a notebook's inputs in percent format, with the book's cell metadata and no header."""
+    """Return a notebook's inputs in percent format, with the book's cell metadata and no header.
+
+    The lines of a ``%%`` cell, which are not Python, stand as comments, so that the file stays valid Python.
+    """
     copy = nbformat.from_dict({**notebook, "metadata": {}, "cells": [dict(cell) for cell in notebook.cells]})
+    for cell in copy.cells:
+        if cell.cell_type == "code" and cell.source.startswith("%%"):
+            first, *rest = cell.source.split("\n")
+            cell.source = "\n".join([first, *(f"# {line}".rstrip() for line in rest)])
     copy.metadata["jupytext"] = {
         "notebook_metadata_filter": "-all",
         "cell_metadata_filter": ",".join(KEPT_CELL_METADATA) + ",-all",
@@ -123,8 +136,8 @@ def _match(new: list, old: list) -> dict[int, tuple[NotebookNode, bool]]:
 def _cell_id(cell: NotebookNode, old: NotebookNode | None, index: int, seen: set[str]) -> str:
     """Answer and check cells are named after their exercise (graders find them by id); others keep theirs."""
     exercise = cell.metadata.get("gemmlab", {}).get("exercise")
-    if exercise:
-        kind = "answer" if "exercise" in cell.metadata.get("tags", []) else "check"
+    kind = next((kind for tag, kind in NAMED_CELLS.items() if tag in cell.metadata.get("tags", [])), None)
+    if exercise and kind:
         name = f"{kind}-{exercise.replace('.', '-')}"
         if name in seen:
             raise ToolError(f"two {kind} cells for exercise {exercise}: give each one answer and one check cell")

@@ -32,8 +32,8 @@ def plan(root: Path) -> tuple[dict[Path, str], list[str]]:
         for path in sorted((root / folder).glob("*.py")):
             name = f"{folder}/{path.name}"
             source = read_source(path)
-            if fill(source, root, name):
-                wanted[path] = source_text(source)
+            fill(source, root, name)
+            wanted[path] = source_text(source)
             target = path.with_suffix(".ipynb")
             notebook = pair(source, read_notebook(target) if target.exists() else None)
             wanted[target] = notebook_text(notebook)
