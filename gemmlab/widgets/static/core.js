@@ -19,7 +19,7 @@
 
   // A labelled slider. `text(value)` is what the label shows and screen readers say.
   function slider({ label, min = 0, max, value = min, step = 1, text = String, change }) {
-    const shown = el("output", {}, text(value));
+    const shown = el("b", { "aria-hidden": "true" }, text(value));
     const input = el("input", { type: "range", min, max, step, value, "aria-label": label, "aria-valuetext": text(value) });
     const say = () => { shown.textContent = text(+input.value); input.setAttribute("aria-valuetext", text(+input.value)); };
     input.addEventListener("input", () => { say(); change(+input.value); });

@@ -6,6 +6,7 @@
   function grid(operand, lane, pick) {
     const rows = operand.cells.length, columns = operand.cells[0].length, cell = 24;
     const view = G.svg("svg", { viewBox: `-22 -18 ${columns * cell + 24} ${rows * cell + 20}`, role: "img",
+      style: `max-width: ${columns * 26 + 24}px`,
       "aria-label": `${operand.name}, ${rows} by ${columns}: lane ${lane} holds ${held(operand, lane).join(", ") || "nothing"}` });
     for (let c = 0; c < columns; c += columns > 8 ? 4 : 1)
       view.append(G.svg("text", { x: c * cell + cell / 2, y: -5, "font-size": 11, "text-anchor": "middle", class: "gl-soft" }, String(c)));
@@ -17,7 +18,7 @@
           G.svg("title", {}, `${operand.name}[${r}, ${c}]: lane ${owner}, ${register}`));
         for (const event of ["pointerenter", "pointerdown"]) box.addEventListener(event, () => pick(owner));
         view.append(box, G.svg("text", { x: c * cell + cell / 2 - 0.5, y: r * cell + 15.5, "font-size": 11, "text-anchor": "middle",
-          class: chosen ? "gl-dark" : "gl-faint", "pointer-events": "none" }, chosen ? register : String(owner)));
+          class: chosen ? (operand.name === "A" ? "gl-light" : "gl-dark") : "gl-faint", "pointer-events": "none" }, chosen ? register : String(owner)));
       }
     }
     return view;

@@ -73,7 +73,7 @@
       G.choice({ label: "GPU", value: state.gpu, menu: 1, options: data.gpus.map((gpu) => ({ value: gpu.key, text: gpu.name })),
         change: (key) => { state.gpu = key; fill(); render(); } }).node,
       G.el("label", { class: "gl-control" }, G.el("span", {}, "data type"), kinds), size("M"), size("N"), size("K")),
-      plot, status, G.el("p", { class: "gl-note" }, "Modelled: published dense rates, FP32 accumulation; A, B and C each moved once at the size of the data type."));
+      plot, status, G.el("p", { class: "gl-note" }, "Modelled: published dense rates, FP32 accumulation (INT32 for INT8); A, B and C each moved once at the size of the data type."));
     fill();
     render();
     G.responsive(plot, (w) => { width = w; render(); });
