@@ -38,7 +38,7 @@ class RaceChecker:
         for slot in slots.tolist():
             self.shared[slot * self.slot_size : (slot + 1) * self.slot_size] = 0
 
-    def access(self, site, space, addr, lanes, values):
+    def access(self, site, space, addr, lanes, same):
         """Check and enter one memory instruction."""
         if space in _NO_SHADOW:
             return
@@ -59,7 +59,7 @@ class RaceChecker:
                 clocks.any_fence, in_shared, self.out, lane,
             )  # fmt: skip
             if n:
-                self._drain(self.out[:n], site, space, addr, lanes, values)
+                self._drain(self.out[:n], site, space, addr, lanes, same)
         if kind == sh.STORE and not in_shared and self.count_stores:
             sh.count_stores(self.stores, offset, self.shift, addr, nbytes)
 
@@ -83,7 +83,7 @@ class RaceChecker:
             if kind != sh.LOAD:
                 clocks.release(key, slot, tid, kind == sh.UPDATE)
 
-    def _drain(self, found, site, space, addr, lanes, values):
+    def _drain(self, found, site, space, addr, lanes, same):
         """Sort out one instruction's candidates: drop those that flags order, and group the rest by site pair."""
         self._note_uninitialised(found[found[:, sh.KIND] == sh.UNINITIALISED], site, addr, lanes)
         races = found[found[:, sh.KIND] == sh.RACE]
@@ -94,10 +94,8 @@ class RaceChecker:
         info, lane = self.sites[site], races[:, sh.LANE]
         other_site = races[:, sh.OTHER_ID] >> sh.SITE_SHIFT
         reader = (races[:, sh.OTHER_ENTRY] == 1) | (races[:, sh.OTHER_ENTRY] == 2)
-        same = np.zeros(len(races), bool)
-        if info.op == "st" and values is not None and not reader.all():
-            same = ~reader & self._same_value(races, site, space, addr, lanes, values)
-        kinds = np.stack([other_site, reader, same], axis=1)
+        equal_store = ~reader & same[lane] if same is not None else np.zeros(len(races), bool)
+        kinds = np.stack([other_site, reader, equal_store], axis=1)
         for other, other_reads, equal in np.unique(kinds, axis=0).tolist():
             rows = np.flatnonzero((kinds == (other, other_reads, equal)).all(axis=1))
             fragile = bool(info.sem and self.sites[other].sem)
@@ -134,23 +132,6 @@ class RaceChecker:
             other, stamp = races[rows, sh.OTHER_ID] & sh.TID, races[rows, sh.OTHER_STAMP]
             known[rows] = self.clocks.knows(s, t, cta, other, stamp, in_cta=cta == self.clocks.cta_of[s])
         return known
-
-    def _same_value(self, races, site, space, addr, lanes, values):
-        """Whether each candidate's store puts the value there that the other one put: bool[n]."""
-        info, lane = self.sites[site], races[:, sh.LANE]
-        columns = [
-            np.ascontiguousarray(np.broadcast_to(v, lanes.n)).view(np.uint8).reshape(lanes.n, -1) for v in values
-        ]
-        mine = np.concatenate(columns, axis=1)
-        slot, other_tid = lanes.slot[lane].astype(np.int64), races[:, sh.OTHER_ID] & sh.TID
-        theirs = self.memory.peek(space, slot, addr[lane], info.width * info.vec)
-        # An earlier lane of this very instruction has not reached memory yet.
-        same_call = races[:, sh.OTHER_ID] >> sh.SITE_SHIFT == site
-        same_call &= races[:, sh.OTHER_CTA] == self.clocks.cta_of[slot]
-        key = lanes.slot.astype(np.int64) << 10 | lanes.tid
-        partner = np.minimum(np.searchsorted(key, slot << 10 | other_tid), lanes.n - 1)
-        same_call &= (key[partner] == (slot << 10 | other_tid)) & (partner < lane) & (addr[partner] == addr[lane])
-        return (mine[lane] == np.where(same_call[:, None], mine[partner], theirs)).all(axis=1)
 
     def findings(self, name, shared_layout):
         """The races and uninitialised reads as :class:`Finding` objects, each pair of sites once."""

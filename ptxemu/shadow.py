@@ -64,18 +64,26 @@ def check_access(
     strong = flags & STRONG
     tail = (site << SITE_SHIFT) | flags
     width = entries * ENTRY
+    slot, cta, floor, first = -1, np.int64(-1), np.int32(0), 0
+    simple = kind == LOAD and entries == 3 and not flagged
     for i in range(first_lane, len(addr)):
         if n_out >= room:
             return i, n_out
-        slot, t = slots[i], tids[i]
-        cta = slot_cta[slot]
-        stamp, floor = clock[slot, t], base[slot]
+        if slots[i] != slot:
+            slot = slots[i]
+            cta, floor, first = slot_cta[slot], base[slot], slot * slot_stride
+        t = tids[i]
+        stamp = clock[slot, t]
         me = tail | t
         byte = addr[i] - offset
-        g0 = slot * slot_stride + (byte >> shift)
-        g1 = slot * slot_stride + ((byte + nbytes - 1) >> shift)
+        g0 = first + (byte >> shift)
+        g1 = first + ((byte + nbytes - 1) >> shift)
         for g in range(g0, g1 + 1):
             c = g * width
+            if simple and (shadow[c] == 0) != in_shared and (shadow[c] == 0 or (shadow[c] < floor and shadow[c + 2] == cta)):
+                s1, s2 = shadow[c + 3], shadow[c + 6]
+                if s1 and s2 and (shadow[c + 5] != shadow[c + 8] or (s1 >= floor and s2 >= floor and shadow[c + 5] == cta)):
+                    continue  # the commonest case: nothing to compare, and two readers are known
             written = shadow[c]
             if entries > 3:
                 written |= shadow[c + 9]
