@@ -40,12 +40,13 @@ class Timed:
 def rotation_sets(set_bytes: int, l2_bytes: int, free_bytes: int, mode: str = "cold") -> int:
     """Return how many sets of A, B, C to rotate over, given the bytes of one set, of L2 and of free device memory.
 
-    Cold: between two uses of a set at least twice the L2 passes through the cache; at least two sets. Warm: one.
+    Cold: between two uses of a set at least twice the L2 passes through the cache; at least two sets, and no more than
+    a sample has launches, since the cache is overwritten before each sample. Warm: one set.
     Raises GemmlabError when the sets do not fit into 80 % of the free memory.
     """
     if mode not in ("cold", "warm"):
         raise GemmlabError(f"mode must be 'cold' or 'warm', not {mode!r}")
-    sets = 1 if mode == "warm" else max(2, 1 + math.ceil(2 * l2_bytes / set_bytes))
+    sets = 1 if mode == "warm" else min(MAX_LAUNCHES, max(2, 1 + math.ceil(2 * l2_bytes / set_bytes)))
     if sets * set_bytes > 0.8 * free_bytes:
         raise GemmlabError(
             f"{sets} sets of {set_bytes / 1e9:.2f} GB do not fit into {free_bytes / 1e9:.2f} GB of free "

@@ -1,6 +1,5 @@
 """Measuring without a GPU: what is refused, how rounds are arranged, and what is shown instead of a measurement."""
 
-import contextlib
 import importlib
 import sys
 import types
@@ -12,6 +11,7 @@ import kernels
 from gemmlab import refusals, results, telemetry, timing
 from gemmlab.errors import GemmlabError
 from gemmlab.hardware import gpu
+from tests.gemmlab.fake_gpu import FakeGpu
 from tests.gemmlab.sample_records import MACHINE, record
 
 measure = importlib.import_module("gemmlab.measure")  # the package's attribute of this name is the function
@@ -99,12 +99,16 @@ def test_a_record_whose_rival_is_impossible_is_refused():
 # --- how rounds are arranged -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("set_bytes", [1 << 10, 12 << 20, 60 << 20, 192 << 20])
+@pytest.mark.parametrize("set_bytes", [1 << 20, 12 << 20, 60 << 20, 192 << 20])
 def test_rotation_passes_twice_the_l2_between_two_uses(set_bytes):
     sets = timing.rotation_sets(set_bytes, 60 << 20, 100 << 30)
     assert sets >= 2 and (sets - 1) * set_bytes >= 2 * (60 << 20)
     assert sets == 2 or (sets - 2) * set_bytes < 2 * (60 << 20)
     assert timing.rotation_sets(set_bytes, 60 << 20, 100 << 30, "warm") == 1
+
+
+def test_rotation_has_no_more_sets_than_a_sample_has_launches():
+    assert timing.rotation_sets(1 << 10, 60 << 20, 100 << 30) == timing.MAX_LAUNCHES
 
 
 def test_rotation_that_does_not_fit_is_refused():
@@ -125,65 +129,6 @@ def test_launches_per_sample():
 def test_every_other_round_runs_backwards():
     assert timing.order_of_round(["a", "b", "c"], 0) == ["a", "b", "c"]
     assert timing.order_of_round(["a", "b", "c"], 1) == ["c", "b", "a"]
-
-
-class FakeGpu:
-    """Stands in for CuPy: a clock that launches advance, events that read it, graphs that replay what was captured."""
-
-    def __init__(self):
-        self.now_us, self.log, self.capturing, gpu = 0.0, [], None, self
-
-        class Stream:
-            def __init__(self, non_blocking=False):
-                pass
-
-            def __enter__(self):
-                return self
-
-            def __exit__(self, *_):
-                return False
-
-            def synchronize(self):
-                gpu.log.append("synchronize")
-
-            def begin_capture(self):
-                gpu.capturing = []
-
-            def end_capture(self):
-                work, gpu.capturing = gpu.capturing, None
-                return types.SimpleNamespace(launch=lambda stream: [gpu.work(*item) for item in work])
-
-        class Event:
-            def record(self, stream):
-                self.at = gpu.now_us
-
-            def synchronize(self):
-                self.waited = True
-
-        class Array:
-            def fill(self, value):
-                gpu.work("flush", 25.0, None)
-
-        def elapsed(start, end):
-            assert end.waited, "the end event must be waited for before its time is read"
-            return (end.at - start.at) / 1e3
-
-        self.cuda = types.SimpleNamespace(
-            Stream=Stream, Event=Event, get_elapsed_time=elapsed, Device=lambda: contextlib.nullcontext()
-        )
-        self.cuda.Device = lambda: types.SimpleNamespace(synchronize=lambda: None)
-        self.uint8 = np.uint8
-        self.empty = lambda size, dtype: Array()
-
-    def work(self, name, us, i):
-        if self.capturing is not None:
-            self.capturing.append((name, us, i))
-        else:
-            self.now_us += us
-            self.log.append((name, i))
-
-    def kernel(self, name, us):
-        return lambda i: self.work(name, us, i)
 
 
 @pytest.fixture
