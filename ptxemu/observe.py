@@ -12,14 +12,13 @@ follows.
 ``memory``
     ``global_base`` and ``global_size`` (virtual address and bytes of the arena, guard zones included) and
     ``arrays``: a list of objects with ``name``, ``address``, ``nbytes``, ``role`` ("in" | "out" | "inout" |
-    "module"), ``shape``, ``strides`` (bytes) and ``itemsize``, plus ``peek(space, slot, addr, nbytes) -> uint8[n,
-    nbytes]`` (bytes that memory holds now; ``addr`` and ``slot`` int64[n]).
+    "module"), ``shape``, ``strides`` (bytes) and ``itemsize``.
 ``n_threads``
     Threads of a CTA, ``block`` is (x, y, z). CTAs are numbered linearly, x fastest.
 
 Order of calls: ``begin(slots, ctas)`` when CTAs start in slots (shared memory of those slots is new), then the
-events below, each *before* it takes effect in memory, then ``finish()`` once. Lanes with a bad address are reported
-through ``finding`` and left out of ``access``.
+events below in the order in which they happen, then ``finish()`` once. Lanes with a bad address are reported through
+``finding`` and left out of ``access``.
 """
 
 from __future__ import annotations
@@ -113,20 +112,22 @@ class Observer:
         if self.tally:
             self.tally.skipped[site] = self.tally.skipped.get(site, 0) + lanes.n - active
 
-    def access(self, site, space, addr, lanes, values=None):
+    def access(self, site, space, addr, lanes, same=None):
         """Lanes access memory at ``addr`` int64[n] (global: virtual address; shared, local, const: byte offset in
         the CTA or thread).
 
         ``site`` is an index into ``entry.sites``, which gives op, width, vec and ordering. ``space`` is the real
-        one, also for generic accesses. ``values``: for stores, a list of ``vec`` arrays (n elements or
-        broadcastable scalars, any dtype of ``width`` bytes), else None.
+        one, also for generic accesses.
+
+        ``same``: for stores, bool[n]: the store left in memory what was there already (lanes of one instruction
+        store in their order); else None.
         """
         if not lanes.n:
             return
         if self.tally:
             self.tally.access(site, space, addr, lanes)
         if self.race:
-            self.race.access(site, space, addr, lanes, values)
+            self.race.access(site, space, addr, lanes, same)
         if self.recorder:
             self.recorder.access(site, space, addr, lanes, self.slot_cta)
 
