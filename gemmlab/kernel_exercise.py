@@ -1,11 +1,12 @@
 """Exercises whose answer is a kernel: compiled to PTX where the learner's code runs, judged from the PTX alone."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
-from kernels import Spec
+from kernels import ROOT, Spec
 
 from .check import check
 from .compile import compile_kernel, from_ptx
@@ -36,6 +37,13 @@ def hidden_shapes(rng) -> list[tuple[str, Shape]]:
     ]
 
 
+def _of_the_course(code) -> bool:
+    """Does the code come from kernels/ instead of a cell? An oversight that a learner should hear of, not a defence."""
+    if isinstance(code, CudaSource):
+        return code.name.startswith("kernels/")
+    return Path(getattr(code, "py_func", code).__code__.co_filename).is_relative_to(ROOT)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kernel(Exercise):
     """A GEMM kernel. `spec` says what it computes and how it is launched; `targets` what its accesses must look like.
@@ -47,7 +55,7 @@ class Kernel(Exercise):
     kind: ClassVar[str] = "kernel"
     spec: Spec
     targets: tuple[Target, ...] = (NoDouble(), StoredOnce())
-    probe_shape: Shape = (64, 64, 64)
+    probe_shape: Shape = (64, 64, 16)
     choose_block: bool = False
     threads: int = 256
 
@@ -62,7 +70,7 @@ class Kernel(Exercise):
         try:
             code, spec = resolve(kernel)
             language = "cuda" if isinstance(code, CudaSource) else "numba"
-            if spec is not None or language != self.spec.language:
+            if spec is not None or language != self.spec.language or _of_the_course(code):
                 raise self.fail(f"give {wanted}, written in the answer cell")
             compiled = compile_kernel(code, target=EMULATED_TARGET, signature=self._signature())
         except GemmlabError as error:

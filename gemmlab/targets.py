@@ -3,6 +3,7 @@
 A target looks at one counted launch (`probe`) and raises CheckError with what it saw and what to do.
 """
 
+import math
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 import ptxemu
+from ptxemu.report import Report
 
 from . import lint
 from .compile import Compiled
@@ -19,8 +21,8 @@ from .launch import launch
 from .reference import Problem, numpy_dtype
 from .rules import evaluate_rule, launch_rule, rule_args
 
-SECTOR_BYTES = 32
-ACCESS_LIMIT = 1 << 16  # accesses of the first CTA that are kept
+WARP = 32
+ACCESS_LIMIT = 1 << 16
 GLOBAL_STORE = re.compile(r"^\s*(?:@!?%\w+\s+)?(?:st|atom|red)\.(?!\w*\.?(?:shared|local|param))", re.MULTILINE)
 
 
@@ -31,42 +33,39 @@ def writes_global(ptx: str) -> bool:
 
 @dataclass(frozen=True)
 class Counted:
-    """One launch of a kernel at a shape (M, N, K), counted, with the accesses of its first CTA."""
+    """One launch of a kernel at a shape (M, N, K), counted, with the accesses of all its warps."""
 
     compiled: Compiled
     shape: tuple[int, int, int]
     c_bytes: int
-    report: ptxemu.Report
+    report: Report
 
     @cached_property
     def sectors(self) -> dict[str, tuple[float, int]]:
-        """By array name: mean sectors per request in the first CTA, and the source line of its widest request."""
-        found: dict[str, list[tuple[int, int]]] = {}
+        """By array: mean sectors per request over all instructions that touch it, and the line of the worst of them."""
+        arrays: dict[str, set[int]] = {}
         for access in self.report.trace:
-            if access.space == "global" and access.name:
-                found.setdefault(access.name, []).append((request_sectors(access), access.site.line))
-        return {
-            name: (sum(count for count, _ in counts) / len(counts), max(counts)[1]) for name, counts in found.items()
-        }
-
-
-def request_sectors(access) -> int:
-    """Return how many 32-byte sectors one request of a warp touches."""
-    first = access.addresses[access.addresses >= 0]
-    last = first + access.width - 1
-    return len(np.union1d(first // SECTOR_BYTES, last // SECTOR_BYTES))
+            if access.name:
+                arrays.setdefault(access.name, set()).add(access.site.ptx_line)
+        found = {}
+        for name, lines in arrays.items():
+            sites = [site for site in self.report.counters.sites if site.ptx_line in lines and site.requests]
+            mean = sum(site.sectors for site in sites) / sum(site.requests for site in sites)
+            found[name] = mean, max(sites, key=lambda site: site.sectors_per_request).line
+        return found
 
 
 def probe(compiled: Compiled, shape: tuple[int, int, int]) -> Counted:
-    """Run the kernel once on the emulator at `shape`, with counters and the trace of its first CTA."""
+    """Run the kernel once on the emulator at `shape`, with counters and the accesses of every warp."""
     M, N, K = shape
     problem, rule = Problem.of(compiled.spec), launch_rule(compiled)
     A, B = problem.inputs(np.random.default_rng(0), M, N, K)
     C = np.zeros((M, N), numpy_dtype(problem.c_dtype))
     grid, block, shared = evaluate_rule(rule, M, N, K)
-    trace = ptxemu.Trace(ctas=[(0, 0, 0)], warps=None, spaces=("global",), limit=ACCESS_LIMIT)
+    ctas, warps = range(math.prod(grid)), range(-(-math.prod(block) // WARP))
+    trace = ptxemu.Trace(ctas=tuple(ctas), warps=tuple(warps), spaces=("global",), limit=ACCESS_LIMIT)
     done = launch(compiled, *rule_args(rule, A=A, B=B, C=C, M=M, N=N, K=K), grid=grid, block=block, shared=shared,
-                  backend="emulator", trace=trace)
+                  backend="emulator", check=False, trace=trace)
     return Counted(compiled, shape, C.itemsize, done.report)
 
 
@@ -115,7 +114,7 @@ class Sectors(Target):
     def require(self, counted):
         missing = [name for name in self.arrays if name not in counted.sectors]
         if missing:
-            raise CheckError(f"the first block never touches {' and '.join(missing)} in global memory")
+            raise CheckError(f"the kernel never touches {' and '.join(missing)} in global memory")
         total = sum(counted.sectors[name][0] for name in self.arrays)
         if not total <= self.limit:
             _, line = max(counted.sectors[name] for name in self.arrays)

@@ -69,7 +69,7 @@ EXERCISES = (
         hints=(
             (lambda stride, width: 32, "that counts lanes, not sectors: lanes may share one"),
             (lambda stride, width: max(1, stride * width), "32 lanes touch at most 32 sectors"),
-            (lambda stride, width: len({lane * stride // 32 for lane in range(32)}), "the width is missing: think in bytes"),
+            (lambda stride, width: len({lane * stride // 32 for lane in range(32)}), "the width is missing"),
             (lambda stride, width: len({lane * stride * width // 128 for lane in range(32)}),
              "that counts 128-byte cache lines; a sector has 32 bytes"),
             (lambda stride, width: len({lane * stride * width // 32 for lane in range(31)}), "a warp has 32 lanes"),

@@ -14,10 +14,10 @@ SUBMISSIONS = ROOT / "tests" / "submissions"
 CHECKED = re.compile(r"\.check\((\w+)\)")
 
 
-def model_cells() -> dict[str, tuple[str, str]]:
-    """Return {exercise: (source of the answer cell, name that its check cell passes on)} of every solution."""
+def answer_cells(folder: str) -> dict[str, tuple[str, str]]:
+    """Return {exercise: (source of the answer cell, name that its check cell passes on)} of a folder's notebooks."""
     sources, names = {}, {}
-    for path in sorted((ROOT / "solutions").glob("*.ipynb")):
+    for path in sorted((ROOT / folder).glob("*.ipynb")):
         for cell in nbformat.read(path, as_version=4).cells:
             exercise = cell.metadata.get("gemmlab", {}).get("exercise")
             if exercise and "exercise" in cell.metadata.tags:
@@ -74,13 +74,20 @@ def run_cell(source: str, name: str):
 
 @pytest.fixture(scope="session")
 def models():
-    return model_cells()
+    return answer_cells("solutions")
 
 
 @pytest.fixture(scope="session")
 def model_answer(models):
     """Return a function that runs the model solution of an exercise and returns the answer."""
     return lambda exercise: run_cell(*models[exercise])
+
+
+@pytest.fixture(scope="session")
+def skeleton_answer():
+    """Return a function that runs the unfinished cell that students start from and returns the answer."""
+    skeletons = answer_cells("exercises")
+    return lambda exercise: run_cell(*skeletons[exercise])
 
 
 @pytest.fixture(scope="session")

@@ -18,9 +18,9 @@ TIMEOUT_S = 90
 def run(path, *options):
     """Run pytest with the plugin on a notebook; return status, output, {cell: (outcome, reason)}."""
     log = path.with_suffix(".jsonl")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", os.devnull,
-               "--rootdir", str(path.parent), "--noconftest", "-p", "nbval.plugin", "-p", "gemmlab.nbval_plugin", "--nbval-lax", "--nbval-current-env",
-               "-q", "--nbval-cell-log", str(log), *options, str(path)]
+    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", str(path.parent), "--noconftest",
+               "-p", "no:cacheprovider", "-p", "nbval.plugin", "-p", "gemmlab.nbval_plugin", "--nbval-lax",
+               "--nbval-current-env", "--nbval-cell-log", str(log), *options, str(path)]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
                    "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, env=environment, cwd=path.parent)

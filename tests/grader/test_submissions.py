@@ -32,6 +32,12 @@ def test_the_model_solution_passes(item, model_answer, capsys):
     assert judged(item.id, answer)
 
 
+@pytest.mark.parametrize("item", EVERY, ids=lambda item: item.id)
+def test_the_skeleton_does_not_pass(item, skeleton_answer):
+    with pytest.raises(CheckError, match=rf"^{item.id}"):
+        item.check(skeleton_answer(item.id))
+
+
 def test_another_right_answer_passes(right, answer_of):
     exercise_id, _, entry = right
     assert judged(exercise_id, answer_of(exercise_id, entry))
