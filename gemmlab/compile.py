@@ -252,8 +252,8 @@ def _nvvm_version(ptx: str) -> str:
 
 
 def _compile_cuda(code: CudaSource, target: str, spec: Spec | None) -> Compiled:
-    sha = source_sha256(code)
-    key = (sha, code.entry, code.name, target)
+    sha = source_sha256(spec or code)
+    key = (code, target, sha)
     if key not in _cuda_cache:
         ptx, cubin, log, version = nvrtc.compile_text(code, target)
         found = entries(ptx)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import kernels
-from gemmlab import compat
+from gemmlab import compat, results
 from gemmlab.errors import GemmlabError
 from kernels import Spec
 
@@ -102,7 +102,9 @@ def name_files(ptx: str, texts: dict[str, str]) -> tuple[str, dict[str, str]]:
 
 def source_sha256(kernel) -> str:
     """Return the SHA-256 of a kernel's source; for CUDA C++ with its macros and its headers from kernels/."""
-    code, _ = resolve(kernel)
+    code, spec = resolve(kernel)
+    if spec is not None:
+        return results.source_sha256(spec.path, kernels.ROOT)
     digest = hashlib.sha256()
     if isinstance(code, CudaSource):
         digest.update(repr(code.defines).encode())

@@ -1,0 +1,164 @@
+"""The command line: doctor, list, check, count, measure, stale, grade. Each has --json; bad input: one line, code 2."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+import kernels
+from gemmlab.errors import CheckError, GemmlabError
+
+BAD_INPUT, WRONG = 2, 1  # exit codes
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports a wrong command line as one line."""
+
+    def error(self, message):
+        self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line (grade parses its own arguments)."""
+    top = _Parser(prog="gemmlab", description="Compile, check, count and measure GEMM kernels.")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def add(name, text):
+        command = commands.add_parser(name, help=text, description=text)
+        command.add_argument("--json", action="store_true", help="print JSON")
+        return command
+
+    add("doctor", "what this machine can run natively, what it emulates, what is missing")
+    add("list", "the ladder: every kernel, in order")
+    check = add("check", "is a kernel right? values, memory and races, on shapes that break wrong kernels")
+    check.add_argument("kernel")
+    check.add_argument("--shape", action="append", metavar="M,N,K", help="instead of the default shapes; repeatable")
+    check.add_argument("--backend", choices=("gpu", "emulator"), help="default: the GPU if it can run the kernel")
+    count = add("count", "counters of a kernel by source line")
+    count.add_argument("kernel")
+    count.add_argument("--shape", default="128,128,128", metavar="M,N,K", help="default: %(default)s")
+    measure = add("measure", "time of a kernel beside cuBLAS; without a GPU the recorded one")
+    measure.add_argument("kernels", nargs="+", metavar="kernel")
+    measure.add_argument("--shape", action="append", metavar="M,N,K", help="default: 4096,4096,4096; repeatable")
+    measure.add_argument("--record", action="store_true", help="store the result in results/")
+    add("stale", "kernels whose source changed after they were measured")
+    grade = commands.add_parser("grade", add_help=False, help="grade a folder of student notebooks")
+    grade.add_argument("rest", nargs=argparse.REMAINDER)
+    return top
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; return its exit code: 0, 1 for a kernel that is wrong, 2 for bad input."""
+    argv = sys.argv[1:] if argv is None else argv
+    try:
+        if argv[:1] == ["grade"]:
+            from gemmlab.grade import main as grade
+
+            return grade(argv[1:]) or 0
+        options = parser().parse_args(argv)
+        return _COMMANDS[options.command](options)
+    except GemmlabError as error:
+        print(f"gemmlab: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except CheckError as error:
+        print(f"gemmlab: {error}", file=sys.stderr)
+        return WRONG
+    except KeyboardInterrupt:
+        print("gemmlab: interrupted", file=sys.stderr)
+        return BAD_INPUT
+    except BrokenPipeError:
+        return 0
+
+
+def shape(text: str) -> tuple[int, int, int]:
+    """Read "M,N,K". Raises GemmlabError."""
+    try:
+        M, N, K = (int(part) for part in text.split(","))
+    except ValueError:
+        raise GemmlabError(f"--shape {text}: give three integers such as 33,17,40") from None
+    if min(M, N, K) < 1:
+        raise GemmlabError(f"--shape {text}: every size must be at least 1")
+    return M, N, K
+
+
+def _show(options, text: str, data) -> None:
+    print(json.dumps(data, ensure_ascii=False) if options.json else text)
+
+
+def _doctor(options) -> int:
+    from gemmlab.doctor import diagnose
+
+    diagnosis = diagnose()
+    _show(options, str(diagnosis), diagnosis.to_dict())
+    return 0
+
+
+def _list(options) -> int:
+    rows = [(s.name, s.chapter, s.language, s.target, s.title) for s in kernels.LADDER]
+    heads = ("kernel", "chapter", "language", "needs", "title")
+    widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
+    lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in [heads, *rows]]
+    _show(options, "\n".join(lines), [dict(zip(heads, row, strict=True)) for row in rows])
+    return 0
+
+
+def _check(options) -> int:
+    from gemmlab.check import check
+
+    shapes = [shape(text) for text in options.shape] if options.shape else None
+    try:
+        result = check(options.kernel, shapes=shapes, backend=options.backend, quiet=True)
+    except CheckError as error:
+        if not options.json:
+            raise
+        print(json.dumps({"kernel": options.kernel, "right": False, "message": str(error)}, ensure_ascii=False))
+        return WRONG
+    data = {"kernel": result.kernel, "right": True, "backend": result.backend, "shapes": result.shapes}
+    _show(options, str(result), data | {"remarks": list(result.remarks)})
+    return 0
+
+
+def _count(options) -> int:
+    from gemmlab.count import count
+
+    counts = count(options.kernel, *shape(options.shape))
+    _show(options, str(counts), counts.to_dict())
+    return 0
+
+
+def _measure(options) -> int:
+    from gemmlab import results, telemetry
+    from gemmlab.gpu import require_gpu
+    from gemmlab.measure import measure
+
+    shapes = [shape(text) for text in options.shape or ["4096,4096,4096"]]
+    if options.record:
+        require_gpu()
+    found = [measure(name, *sizes) for name in options.kernels for sizes in shapes]
+    if options.record:
+        for one in found:
+            machine = telemetry.machine(telemetry.Telemetry(), one.record["cublas"])
+            results.merge(results.path_of(machine["gpu"]), machine, [one.record])
+    data = [{"kernel": x.kernel, "M": x.M, "N": x.N, "K": x.K, "label": x.label, "record": x.record} for x in found]
+    _show(options, "\n".join(map(str, found)), data)
+    return 0
+
+
+def _stale(options) -> int:
+    from gemmlab.results import stale
+
+    found = stale(kernels.LADDER)
+    lines = ["{kernel} {M},{N},{K} on {gpu}, {date}: {reason}".format(**entry) for entry in found]
+    _show(options, "\n".join(lines) or "every record belongs to its kernel's present source", found)
+    return 0
+
+
+_COMMANDS = {
+    "doctor": _doctor,
+    "list": _list,
+    "check": _check,
+    "count": _count,
+    "measure": _measure,
+    "stale": _stale,
+}

@@ -1,0 +1,174 @@
+"""Count what a GEMM kernel does, by source line, and record the addresses that a warp uses. Always on the emulator."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmlab import launch as launching
+from gemmlab.compile import Compiled
+from gemmlab.errors import GemmlabError
+from gemmlab.reference import Problem, numpy_dtype
+from gemmlab.rules import evaluate_rule, launch_rule, rule_args
+from gemmlab.source import resolve
+from ptxemu.counters import Counters, Site
+from ptxemu.trace import Access, Trace
+
+TRACE_LIMIT = 1 << 14  # accesses
+COLUMNS = ("line", "code", "instructions", "array", "requests", "sectors/request", "wavefronts", "excess", "bytes")
+
+
+@dataclass(frozen=True)
+class Line:
+    """The counts of one source line. `arrays`: the arrays that it touches in global memory; bytes as requested."""
+
+    file: str
+    line: int
+    code: str
+    arrays: tuple[str, ...]
+    site: Site
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the line as text, in the order of COLUMNS; empty where nothing is counted."""
+        site = self.site
+        in_global = site.requests and site.sectors
+        return (
+            str(self.line),
+            self.code,
+            f"{site.executions:,}",
+            ", ".join(self.arrays),
+            f"{site.requests:,}" if site.requests else "",
+            f"{site.sectors_per_request:.2f}" if in_global else "",
+            f"{site.wavefronts:,}" if site.wavefronts else "",
+            f"{site.excess_wavefronts:,}" if site.wavefronts else "",
+            f"{site.bytes:,}" if site.bytes else "",
+        )
+
+
+class Counts(Counters):
+    """The counters of one launch (see Counters) with the kernel's source, its arrays and the report.
+
+    `report`: the emulator's report; `lines`: one Line per source line; `arrays`: {name: Site} summed per array.
+    """
+
+    def __init__(self, report, compiled: Compiled, title: str):
+        super().__init__(report.counters.sites)
+        self.report, self.title = report, title
+        touched: dict[int, set[str]] = {}
+        for access in report.trace:
+            if access.space == "global" and access.name:
+                touched.setdefault(access.site.ptx_line, set()).add(access.name)
+        self.arrays: dict[str, Site] = {}
+        by_line: dict[tuple[str, int], set[str]] = {}
+        for site in self.sites:
+            names = touched.get(site.ptx_line, set())
+            if len(names) == 1 and site.op:
+                name = next(iter(names))
+                self.arrays.setdefault(name, Site("", "", 0, 0, "global", "")).add(site)
+            by_line.setdefault((site.file, site.line), set()).update(names)
+        self.lines = [
+            Line(file, line, compiled.source_line(file, line).strip(), tuple(sorted(by_line[file, line])), site)
+            for (file, line), site in sorted(self.by_line().items())
+            if line and site.executions
+        ]
+
+    def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return (columns, rows) of text, without the columns that are empty throughout."""
+        rows = [line.cells() for line in self.lines]
+        kept = [i for i, _ in enumerate(COLUMNS) if any(row[i] for row in rows)]
+        return tuple(COLUMNS[i] for i in kept), [tuple(row[i] for i in kept) for row in rows]
+
+    def __str__(self):
+        columns, rows = self.table()
+        widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+        left = {"code", "array"}
+
+        def text(row):
+            cells = zip(columns, row, widths, strict=True)
+            return "  ".join(cell.ljust(w) if name in left else cell.rjust(w) for name, cell, w in cells).rstrip()
+
+        return "\n".join([self.title, text(columns), *map(text, rows), super().__str__()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        columns, rows = self.table()
+
+        def cell(name, value, tag="td"):
+            style = "text-align:left" if name in ("code", "array") else "text-align:right"
+            text = html.escape(value)
+            inner = f"<code>{text}</code>" if name == "code" and tag == "td" and text else text
+            return f'<{tag} style="{style}">{inner}</{tag}>'
+
+        head = "".join(cell(name, name, "th") for name in columns)
+        body = "".join(
+            f"<tr>{''.join(cell(name, value) for name, value in zip(columns, row, strict=True))}</tr>" for row in rows
+        )
+        summary = "<br>".join(html.escape(line) for line in super().__str__().splitlines())
+        return (
+            f"<table><caption>{html.escape(self.title)}</caption><thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table><p>{summary}</p>"
+        )
+
+    def to_dict(self):
+        """Plain data for JSON: the counters, by source line and by array."""
+        names = ("file", "line", "code", "arrays")
+        lines = [{name: getattr(x, name) for name in names} | _counts(x.site) for x in self.lines]
+        arrays = {name: _counts(site) for name, site in self.arrays.items()}
+        totals = {"mix": self.mix(), "flops": self.flops, "intensity": self.intensity}
+        return {"kernel": self.title, **totals, "lines": lines, "arrays": arrays}
+
+
+def _counts(site: Site) -> dict[str, int | float]:
+    names = ("executions", "threads", "requests", "sectors", "wavefronts", "wavefronts_ideal", "bytes")
+    return {name: getattr(site, name) for name in names} | {"sectors_per_request": site.sectors_per_request}
+
+
+def count(kernel, M: int, N: int, K: int, rule=None, *, schedule="late", **launch) -> Counts:
+    """Run a GEMM kernel once on the emulator at M × N × K and return its counters, by source line.
+
+    `rule`, or grid= and block=, say how a kernel outside the ladder is launched. Raises GemmlabError for bad input.
+    """
+    report, compiled, name = _run(kernel, (M, N, K), rule, launch, Trace(limit=TRACE_LIMIT), schedule, True)
+    return Counts(report, compiled, f"{name}, M={M}, N={N}, K={K}: counted on the emulator")
+
+
+def trace(kernel, M: int, N: int, K: int, cta=(0, 0, 0), warp: int = 0, rule=None, **launch) -> list[Access]:
+    """Return the memory accesses of one warp of one CTA (`cta`: x, y, z), in order; see ptxemu.Access.
+
+    Raises GemmlabError for bad input, also for a warp or a CTA that the launch does not have.
+    """
+    rule = launch_rule(kernel, rule, **launch)
+    grid, block, _ = evaluate_rule(rule, M, N, K)
+    cta = (*((cta,) if isinstance(cta, int) else tuple(cta)), 0, 0)[:3]
+    if not all(0 <= index < extent for index, extent in zip(cta, grid, strict=True)):
+        raise GemmlabError(f"there is no block {cta} in a grid of {grid}")
+    warps = -(-block[0] * block[1] * block[2] // 32)
+    if not 0 <= warp < warps:
+        raise GemmlabError(f"there is no warp {warp} in a block of {block}: it has {warps}")
+    wanted = Trace(ctas=(cta,), warps=(warp,), limit=TRACE_LIMIT)
+    return _run(kernel, (M, N, K), rule, {}, wanted, "late", False)[0].trace
+
+
+def _run(kernel, shape, rule, launch, wanted, schedule, count):
+    M, N, K = shape
+    for name, size in zip("MNK", shape, strict=True):
+        if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or size < 1:
+            raise GemmlabError(f"{name} = {size!r}: give an integer of at least 1")
+    rule = launch_rule(kernel, rule, **launch)
+    code, spec = (kernel, kernel.spec) if isinstance(kernel, Compiled) else resolve(kernel)
+    if spec and not spec.accepts(M, N, K):
+        raise GemmlabError(f"{spec.name} needs M, N and K to be multiples of {spec.align}, got {M}, {N}, {K}")
+    problem = Problem.of(spec, rule)
+    grid, block, shared = evaluate_rule(rule, M, N, K)
+    A, B = problem.inputs(np.random.default_rng(0), M, N, K)
+    C = np.zeros((M, N), numpy_dtype(problem.c_dtype))
+    values = rule_args(rule, A=A, B=B, C=C, M=M, N=N, K=K, alpha=1.0, beta=0.0)
+    compiled, _ = launching.prepare(kernel, values, "emulator")
+    names = [name for name in rule["args"]]
+    options = {"check": False, "count": count, "trace": wanted, "schedule": schedule}
+    report = launching.emulate(compiled, values, names, grid, block, shared, **options)
+    name = spec.name if spec else getattr(code, "entry", None) or getattr(code, "py_func", code).__name__
+    return report, compiled, name
