@@ -1,0 +1,408 @@
+"""From a parsed function to what the machine runs: calls inlined, variables placed, code cut into segments, liveness known.
+
+A *segment* is a piece of a basic block. The machine runs a whole segment for one lane after the other, so it is cut wherever lanes
+exchange values (shuffles, votes, barriers) and after every access that orders others (atomics, fences, volatile and ordered accesses).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from .errors import PtxError
+from .ir import BITS, SINK, Address, Instr, Label, Not, Pair, Reg, Symbol, Vector
+
+COLLECTIVE = {"bar", "barrier", "shfl", "vote", "match", "redux", "activemask", "elect"}
+TERMINATORS = {"bra", "brx", "ret", "exit", "trap"}
+_MEMORY_OPS = {"ld", "ldu", "st", "atom", "red"}
+_SPACES = {"global", "shared", "local", "const", "param"}
+_STRONG = {"volatile", "relaxed", "acquire", "release", "acq_rel", "sc", "mmio"}
+_SCOPES = {"cta", "cluster", "gpu", "sys"}
+CARRY_READERS = {"addc", "subc", "madc"}
+_NO_RESULT = {"st", "red", "bra", "brx", "ret", "exit", "trap", "bar", "barrier", "membar", "fence", "prefetch", "prefetchu", "nanosleep",
+              "discard", "applypriority", "griddepcontrol", "brkpt", "pmevent", "createpolicy", "setmaxnreg"}
+
+
+@dataclass(slots=True, eq=False)
+class Site:
+    """One instruction as the observer sees it; see ptxemu/observe.py."""
+
+    index: int
+    opcode: str
+    file: str
+    line: int
+    ptx_line: int
+    block: int
+    space: str = ""
+    op: str = ""
+    width: int = 0
+    vec: int = 1
+    sem: str = ""
+    scope: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    """Straight code with one exit. ``kind``: "native" (compiled) or "collective" (one instruction run by the machine)."""
+
+    index: int
+    instrs: list = field(default_factory=list)  # (Instr, site index)
+    kind: str = "native"
+    target: int | None = None  # of a branch
+    targets: list | None = None  # of brx.idx
+    next: int | None = None  # fall-through, None after an unconditional branch or exit
+    end: tuple | None = None  # (terminator Instr, site index)
+    live_in: int = 0
+    live_out: int = 0
+    stores: bool = False
+    spins: bool = False  # has an access through which it may wait for another thread
+
+
+def memory_facts(ins):
+    """(space, op, element bytes, elements, sem, scope) of a memory instruction."""
+    mods = ins.mods
+    space = next((m.split("::")[0] for m in mods if m.split("::")[0] in _SPACES), "generic")
+    sem = next((m for m in mods if m in _STRONG), "")
+    if ins.op in ("atom", "red") and not sem:
+        sem = "relaxed"
+    scope = next((m for m in mods if m in _SCOPES), "")
+    kind = next((m for m in reversed(mods) if m in BITS), "b32")
+    vec = next((int(m[1:]) for m in mods if m in ("v2", "v4", "v8")), 1)
+    return space, {"ldu": "ld"}.get(ins.op, ins.op), BITS[kind] // 8, vec, sem, scope
+
+
+def destinations(ins):
+    """Registers that an instruction writes."""
+    if ins.op in _NO_RESULT and not (ins.op in ("bar", "barrier") and "red" in ins.mods):
+        return []
+    out = list(_registers(ins.operands[0])) if ins.operands else []
+    if "cc" in ins.mods:
+        out.append(ins.operands[-1])
+    return out
+
+
+def sources(ins):
+    """Registers that an instruction reads (its guard is not among them)."""
+    first = 0 if ins.op in _NO_RESULT and not (ins.op in ("bar", "barrier") and "red" in ins.mods) else 1
+    out = []
+    reads_carry = ins.op in CARRY_READERS or "cc" not in ins.mods
+    for operand in ins.operands[first:] if reads_carry else ins.operands[first:-1]:
+        out.extend(_registers(operand))
+    if first and ins.operands and isinstance(ins.operands[0], Address):
+        out.extend(_registers(ins.operands[0]))
+    return out
+
+
+def _registers(operand):
+    if isinstance(operand, Reg):
+        yield operand
+    elif isinstance(operand, Vector):
+        for item in operand.items:
+            yield from _registers(item)
+    elif isinstance(operand, Pair):
+        yield from _registers(operand.first)
+        yield from _registers(operand.second)
+    elif isinstance(operand, Not):
+        yield from _registers(operand.reg)
+    elif isinstance(operand, Address):
+        yield from _registers(operand.base)
+        for item in operand.rest:
+            yield from _registers(item)
+
+
+class _Inliner:
+    """Copies device functions into their callers, so that one flat body remains."""
+
+    def __init__(self, module):
+        self.module = module
+        self.body, self.locals, self.shared, self.functions = [], {}, {}, []
+        self.tables = {}
+        self.serial = 0
+        self.carry = Reg("CC", "pred")
+
+    def run(self, function):
+        self.functions.append(function.name)
+        self.copy(function, "", {v.name: Symbol(v.name) for v in function.params}, (function.name,), None)
+
+    def copy(self, function, suffix, names, stack, end):
+        for variable in function.variables.values():
+            if variable.space == "shared":
+                self.shared.setdefault(variable.name, variable)
+                names[variable.name] = Symbol(variable.name)
+            else:
+                names[variable.name] = Symbol(variable.name + suffix)
+                self.locals[variable.name + suffix] = variable
+        registers = {}
+
+        def renamed(operand):
+            if isinstance(operand, Reg):
+                if not suffix:
+                    return operand
+                if operand not in registers:
+                    registers[operand] = Reg(operand.name + suffix, operand.type)
+                return registers[operand]
+            if isinstance(operand, Symbol):
+                found = names.get(operand.name)
+                return operand if found is None else Symbol(found.name, found.offset + operand.offset)
+            if isinstance(operand, Vector):
+                return Vector(tuple(renamed(item) for item in operand.items))
+            if isinstance(operand, Pair):
+                return Pair(renamed(operand.first), renamed(operand.second))
+            if isinstance(operand, Not):
+                return Not(renamed(operand.reg))
+            if isinstance(operand, Address):
+                return Address(renamed(operand.base), operand.offset, tuple(renamed(item) for item in operand.rest))
+            return operand
+
+        for name, labels in function.tables.items():
+            self.tables[name + suffix] = [label + suffix for label in labels]
+        for item in function.body:
+            if isinstance(item, Label):
+                self.body.append(Label(item.name + suffix))
+                continue
+            guard = item.guard and (renamed(item.guard[0]), item.guard[1])
+            if item.op == "call":
+                self.call(item, [renamed(o) for o in item.operands], guard, stack)
+            elif item.op == "ret" and end is not None:
+                self.body.append(Instr("bra", ("uni",), [Symbol(end)], guard, item.ptx_line, item.loc))
+            elif item.op == "bra":
+                self.body.append(Instr(item.op, item.mods, [Symbol(item.operands[0].name + suffix)], guard, item.ptx_line, item.loc))
+            elif item.op == "brx":
+                operands = [renamed(item.operands[0]), Symbol(item.operands[1].name + suffix)]
+                self.body.append(Instr(item.op, item.mods, operands, guard, item.ptx_line, item.loc))
+            else:
+                operands = [renamed(o) for o in item.operands]
+                if item.op in CARRY_READERS or "cc" in item.mods:
+                    operands.append(self.carry)
+                self.body.append(Instr(item.op, item.mods, operands, guard, item.ptx_line, item.loc))
+
+    def call(self, ins, operands, guard, stack):
+        where = f"line {ins.ptx_line}"
+        lists = [o for o in operands if isinstance(o, Vector)]
+        at = next((i for i, o in enumerate(operands) if not isinstance(o, Vector)), None)
+        callee = operands[at]
+        if not isinstance(callee, Symbol):
+            raise PtxError(f"{where}: calls through function pointers are not supported; call the function by name")
+        function = self.module.functions.get(callee.name)
+        if function is None or function.body is None:
+            if callee.name == "__assertfail":
+                self.body.append(Instr("trap", ("assert",), [], guard, ins.ptx_line, ins.loc))
+                return
+            raise PtxError(f"{where}: function {callee.name} has no body in this PTX; remove the call (printf and device-side launches "
+                           "are not supported by ptxemu)")
+        if callee.name in stack:
+            raise PtxError(f"{where}: recursive call of {callee.name} is not supported; write it as a loop")
+        returns = lists[0] if at == 1 else Vector(())
+        arguments = lists[-1] if len(lists) > (at == 1) else Vector(())
+        self.serial += 1
+        suffix = f"#{self.serial}"
+        names = {}
+        for variable, actual in zip(function.returns + function.params, returns.items + arguments.items, strict=False):
+            if not isinstance(actual, Symbol):
+                raise PtxError(f"{where}: call arguments must be .param variables; compile for ABI version 3 or later")
+            names[variable.name] = actual
+        skip = f"$call_end{suffix}"
+        if guard:
+            self.body.append(Instr("bra", (), [Symbol(skip)], (guard[0], not guard[1]), ins.ptx_line, ins.loc))
+        self.functions.append(function.name)
+        self.copy(function, suffix, names, (*stack, callee.name), skip)
+        self.body.append(Label(skip))
+
+
+class Program:
+    """One entry, ready for code generation."""
+
+    def __init__(self, module, entry):
+        self.module, self.function = module, entry
+        flat = _Inliner(module)
+        flat.run(entry)
+        self.tables = flat.tables
+        self.sites, self.segments = [], []
+        self._place(flat)
+        self._cut(flat.body)
+        self._liveness()
+
+    def _place(self, flat):
+        """Give every variable an address: local frame offsets, shared offsets, parameter offsets."""
+        self.local_offsets, at = {}, 0
+        for name, variable in flat.locals.items():
+            at = -(-at // variable.align) * variable.align
+            self.local_offsets[name] = at
+            at += variable.size
+        self.local_size = -(-at // 16) * 16
+        self.param_offsets, at = {}, 0
+        for variable in self.function.params:
+            at = -(-at // variable.align) * variable.align
+            self.param_offsets[variable.name] = at
+            at += variable.size
+        self.param_size = at
+        used = set()
+        for item in flat.body:
+            if isinstance(item, Instr):
+                for operand in item.operands:
+                    used.update(_symbols(operand))
+        shared = dict(flat.shared)
+        shared.update((n, v) for n, v in self.module.variables.items() if v.space == "shared" and n in used)
+        self.shared_offsets, at = {}, 0
+        for name, variable in shared.items():
+            if not variable.extern:
+                at = -(-at // variable.align) * variable.align
+                self.shared_offsets[name] = at
+                at += variable.size
+        self.static_shared = at
+        dynamic_align = max((v.align for v in shared.values() if v.extern), default=1)
+        self.dynamic_offset = -(-at // dynamic_align) * dynamic_align
+        for name, variable in shared.items():
+            if variable.extern:
+                self.shared_offsets[name] = self.dynamic_offset
+
+    def _new_site(self, ins, block):
+        file, line = ins.loc or (0, 0)
+        site = Site(len(self.sites), ins.opcode, self.module.files.get(file, ""), line, ins.ptx_line, block)
+        if ins.op in _MEMORY_OPS:
+            site.space, site.op, site.width, site.vec, site.sem, site.scope = memory_facts(ins)
+        elif ins.op in ("fence", "membar"):
+            site.sem = next((m for m in ins.mods if m in _STRONG), "sc" if ins.op == "membar" else "acq_rel")
+            site.scope = {"gl": "gpu"}.get(ins.mods[-1], ins.mods[-1]) if ins.op == "membar" else next(
+                (m for m in ins.mods if m in _SCOPES), "")
+        self.sites.append(site)
+        return site
+
+    def _cut(self, body):
+        segments, labels = self.segments, {}
+        targets = {o.name for i in body if isinstance(i, Instr) and i.op == "bra" for o in i.operands}
+        targets.update(label for table in self.tables.values() for label in table)
+        current = Segment(0)
+
+        def close(fall_through):
+            nonlocal current
+            current.next = len(segments) + 1 if fall_through else None
+            segments.append(current)
+            current = Segment(len(segments))
+
+        for item in body:
+            if isinstance(item, Label):
+                if item.name in targets and current.instrs:
+                    close(True)
+                labels[item.name] = current.index
+                continue
+            if item.op in COLLECTIVE:
+                if current.instrs:
+                    close(True)
+                current.kind = "collective"
+                current.instrs.append((item, self._new_site(item, current.index).index))
+                close(True)
+                continue
+            site = self._new_site(item, current.index)
+            current.instrs.append((item, site.index))
+            if item.op in TERMINATORS:
+                current.end = current.instrs[-1]
+                close(item.guard is not None or item.op == "trap")
+                continue
+            current.stores |= site.op in ("st", "atom", "red") and site.space != "local"
+            waits = site.op in ("ld", "atom") and bool(site.sem) and site.space != "local"
+            current.spins |= waits or item.op == "nanosleep"
+            if (site.op and site.sem) or item.op in ("fence", "membar"):
+                close(True)
+        if current.instrs or not segments or segments[-1].next is not None or any(s == current.index for s in labels.values()):
+            exit_ins = Instr("exit", (), [], None, body[-1].ptx_line if body and isinstance(body[-1], Instr) else 0, None)
+            current.instrs.append((exit_ins, self._new_site(exit_ins, current.index).index))
+            current.end = current.instrs[-1]
+            close(False)
+        for segment in segments:
+            if segment.end is None:
+                continue
+            ins = segment.end[0]
+            if ins.op == "bra":
+                segment.target = labels[ins.operands[0].name]
+            elif ins.op == "brx":
+                segment.targets = [labels[name] for name in self.tables[ins.operands[1].name]]
+
+    def successors(self, segment):
+        """Indices of the segments that may follow."""
+        out = [s for s in (segment.next, segment.target) if s is not None]
+        return out + (segment.targets or [])
+
+    def _liveness(self):
+        """Live registers as bit sets (Python ints) and the registers' numbers."""
+        self.numbers = numbers = {}
+        for segment in self.segments:
+            for ins, _ in segment.instrs:
+                for reg in destinations(ins) + sources(ins) + ([ins.guard[0]] if ins.guard else []):
+                    if isinstance(reg, Reg) and reg not in numbers:
+                        numbers[reg] = len(numbers)
+        uses, kills = [], []
+        for segment in self.segments:
+            use = kill = 0
+            for ins, _ in segment.instrs:
+                read = sources(ins) + ([ins.guard[0]] if ins.guard else [])
+                written = destinations(ins)
+                if ins.guard:
+                    read = read + written
+                for reg in read:
+                    bit = 1 << numbers[reg]
+                    use |= bit & ~kill
+                for reg in written:
+                    kill |= 1 << numbers[reg]
+            uses.append(use)
+            kills.append(kill)
+        changed = True
+        while changed:
+            changed = False
+            for segment in reversed(self.segments):
+                out = 0
+                for s in self.successors(segment):
+                    out |= self.segments[s].live_in
+                new = uses[segment.index] | (out & ~kills[segment.index])
+                if new != segment.live_in or out != segment.live_out:
+                    segment.live_in, segment.live_out = new, out
+                    changed = True
+
+    def never_defined(self):
+        """Registers that some instruction reads although no path from the start defines them: [(register, site index)]."""
+        numbers = self.numbers
+        reach = [0] * len(self.segments)
+        seen = {0}
+        work = [0]
+        out = {}
+        while work:
+            segment = self.segments[work.pop()]
+            defined = reach[segment.index]
+            for ins, _ in segment.instrs:
+                for reg in destinations(ins):
+                    defined |= 1 << numbers[reg]
+            for s in self.successors(segment):
+                if s not in seen or defined & ~reach[s]:
+                    seen.add(s)
+                    reach[s] |= defined
+                    work.append(s)
+        for index in sorted(seen):
+            defined = reach[index]
+            for ins, site in self.segments[index].instrs:
+                for reg in sources(ins) + ([ins.guard[0]] if ins.guard else []):
+                    if not defined >> numbers[reg] & 1:
+                        out.setdefault(reg, site)
+                for reg in destinations(ins):
+                    defined |= 1 << numbers[reg]
+        return list(out.items())
+
+    def where(self, ins):
+        """"line 12 (k.cu:7)" for messages."""
+        file, line = ins.loc or (0, 0)
+        path = self.module.files.get(file)
+        return f"line {ins.ptx_line}" + (f" ({os.path.basename(path)}:{line})" if path and line else "")
+
+
+def _symbols(operand):
+    if isinstance(operand, Symbol):
+        yield operand.name
+    elif isinstance(operand, Address):
+        yield from _symbols(operand.base)
+    elif isinstance(operand, Vector):
+        for item in operand.items:
+            yield from _symbols(item)
+
+
+def is_sink(operand):
+    """True for the destination ``_``."""
+    return operand is SINK
