@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from matplotlib.patches import Rectangle
-
 from . import palette
 from .access import BANKS, ideal_wavefronts, one_per_site, source_line, variants_of, verb, wavefronts_of
-from .figure import finish, panel_titles, stacked, styled
+from .figure import cells, finish, panel_titles, stacked, styled
 
 ROWS_SHOWN = 16
 NO_SHARED = "No shared memory access: 0 bank conflicts"
@@ -74,17 +72,15 @@ def _sentence(variant, access, fronts, ideal) -> str:
 
 def _panel(ax, variant, access, fronts, ideal):
     shown = fronts[:ROWS_SHOWN]
+    faces, numbers = {}, {}
     for row, banks in enumerate(shown):
-        face_used = palette.PROBLEM if row >= ideal else palette.LEVELS["DRAM"]
         for bank in range(BANKS):
             lanes = banks.get(bank, (0, ()))[1]
-            face = face_used if lanes else palette.IDLE
-            ax.add_patch(Rectangle((bank, row), 1, 1, facecolor=face, edgecolor="white", lw=0.6))
+            faces[bank, row] = (palette.PROBLEM if row >= ideal else palette.LEVELS["DRAM"]) if lanes else palette.IDLE
             if lanes:
-                text = str(lanes[0]) if len(lanes) == 1 else f"×{len(lanes)}"
-                ink = palette.ink_on(face)
-                ax.text(bank + 0.5, row + 0.52, text, ha="center", va="center", fontsize=5.6, color=ink)
+                numbers[bank, row] = str(lanes[0]) if len(lanes) == 1 else f"×{len(lanes)}"
         ax.text(-0.4, row + 0.5, f"wavefront {row + 1}", ha="right", va="center", fontsize=7, color=palette.MUTED)
+    cells(ax, faces, numbers)
     if len(fronts) > len(shown):
         text = f"… and {len(fronts) - len(shown)} more wavefronts"
         ax.text(16, len(shown) + 0.5, text, ha="center", va="center", fontsize=8, color=palette.MUTED)
@@ -98,8 +94,7 @@ def _panel(ax, variant, access, fronts, ideal):
 
 def _empty():
     figure, (ax,) = stacked([1], caption=False)
-    for bank in range(BANKS):
-        ax.add_patch(Rectangle((bank, 0), 1, 1, facecolor=palette.IDLE, edgecolor="white", lw=0.6))
+    cells(ax, {(bank, 0): palette.IDLE for bank in range(BANKS)}, {})
     ax.text(-0.4, 0.5, "32 banks", ha="right", va="center", fontsize=7, color=palette.MUTED)
     panel_titles(ax, NO_SHARED, "", bad=False)
     ax.set(xlim=(-5.6, 32.1), ylim=(1, 0))

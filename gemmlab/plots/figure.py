@@ -7,6 +7,7 @@ import io
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
 from . import palette
@@ -85,6 +86,18 @@ def stacked(rows, *, title: str = "", caption: bool = True, row: float = 0.17, h
     if title:
         figure.text(0.012, 1 - 0.05 / tall, title, ha="left", va="top", fontsize=11, fontweight="bold")
     return figure, axes
+
+
+def cells(ax, faces: dict[tuple[int, int], str], numbers: dict[tuple[int, int], str], edges="white", size=5.6) -> None:
+    """Fill unit cells {(column, row): colour} and write `numbers` {(column, row): text} into them, in one collection.
+
+    edges: one colour, or a list with one for each cell; size: of the numbers, in points.
+    """
+    squares = [[(x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)] for x, y in faces]
+    ax.add_collection(PolyCollection(squares, facecolors=list(faces.values()), edgecolors=edges, linewidths=0.6))
+    for (x, y), text in numbers.items():
+        ink = palette.ink_on(faces[x, y])
+        ax.text(x + 0.5, y + 0.52, text, ha="center", va="center", fontsize=size, color=ink)
 
 
 def panel_titles(ax, left: str, right: str, bad: bool) -> None:

@@ -97,7 +97,8 @@ def _slope_label(ax, card, low):
 
 def _mark(ax, point, place):
     limit = point.origin == LIMIT
-    colour = palette.INK if limit else palette.C
+    rival = point.label.startswith("cuBLAS")
+    colour = palette.CUBLAS if rival else palette.INK if limit else palette.C
     face = "white" if limit else colour
     shape = MARKERS[point.bytes_kind]
     ax.plot(point.intensity, point.tflops, shape, ms=7, zorder=5, color=colour, mfc=face, mew=1.6)

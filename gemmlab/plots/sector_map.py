@@ -6,7 +6,7 @@ from matplotlib.patches import Rectangle
 
 from . import palette
 from .access import LINE, SECTOR, element_label, one_per_site, sectors_of, source_line, variants_of, verb
-from .figure import finish, new_figure, panel_titles, stacked, styled
+from .figure import cells, finish, new_figure, panel_titles, stacked, styled
 
 ROWS_SHOWN = 12  # lines drawn in full; a longer map shows the first ones and says how many follow
 
@@ -69,15 +69,21 @@ def _sentence(variant, access, found) -> str:
 def _panel(ax, variant, access, found, shapes):
     shown = found.lines[:ROWS_SHOWN]
     moved = set(found.sectors)
+    faces, numbers, edges = {}, {}, []
     for row, line in enumerate(shown):
         for column in range(LINE // 4):
             word = line + 4 * column
-            _cell(ax, column, row, access, found.words.get(word, ()), word & -SECTOR in moved)
+            lanes, in_sector = found.words.get(word, ()), word & -SECTOR in moved
+            faces[column, row] = _face(access, lanes, in_sector)
+            edges.append("white" if in_sector else "#EDEDED")
+            if lanes:
+                numbers[column, row] = str(lanes[0]) if len(lanes) == 1 else f"×{len(lanes)}"
         for sector in range(line, line + LINE, SECTOR):
             edge, z = (palette.INK, 3) if sector in moved else ("#DDDDDD", 2)
             ax.add_patch(Rectangle(((sector - line) // 4, row), 8, 1, fill=False, edgecolor=edge, lw=0.9, zorder=z))
         text = element_label(access, line, shapes)
         ax.text(-0.4, row + 0.5, text, ha="right", va="center", fontsize=7, color=palette.MUTED)
+    cells(ax, faces, numbers, edges)
     if len(found.lines) > len(shown):
         text = f"… and {len(found.lines) - len(shown)} more lines"
         ax.text(16, len(shown) + 0.5, text, ha="center", va="center", fontsize=8, color=palette.MUTED)
@@ -88,14 +94,11 @@ def _panel(ax, variant, access, found, shapes):
     ax.axis("off")
 
 
-def _cell(ax, column, row, access, lanes, moved):
-    """Draw one 4-byte word: light for lane 0, dark for lane 31, grey when moved for nothing."""
-    face = palette.WASTED if moved else "white"
-    if lanes:
-        face = palette.tint(palette.of_array(access.name), 0.35 + 0.65 * lanes[0] / 31)
-        text = str(lanes[0]) if len(lanes) == 1 else f"×{len(lanes)}"
-        ax.text(column + 0.5, row + 0.52, text, ha="center", va="center", fontsize=5.6, color=palette.ink_on(face))
-    ax.add_patch(Rectangle((column, row), 1, 1, facecolor=face, edgecolor="white" if moved else "#EDEDED", lw=0.6))
+def _face(access, lanes, moved) -> str:
+    """Return a 4-byte word's colour: light for lane 0, dark for 31, grey when moved for nothing, else white."""
+    if not lanes:
+        return palette.WASTED if moved else "#FFFFFF"
+    return palette.tint(palette.of_array(access.name), 0.35 + 0.65 * lanes[0] / 31)
 
 
 def _empty():

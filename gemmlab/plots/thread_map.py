@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from matplotlib.patches import Rectangle
-
 from ..errors import GemmlabError
 from . import palette
-from .figure import WIDTH, BookFigure, finish, styled
+from .figure import WIDTH, BookFigure, cells, finish, styled
 
 
 @styled
@@ -30,13 +28,16 @@ def thread_map(block=(32, 8), x="m", *, warp: int = 0, title=""):
     figure = BookFigure(figsize=(WIDTH, height))
     left, bottom = 0.62, 0.34
     ax = figure.add_axes((left / WIDTH, bottom / height, cell * columns / WIDTH, cell * rows / height))
-    elements = []
+    elements, faces, numbers = [], {}, {}
     for thread in range(bx * by):
         tx, ty = thread % bx, thread // bx
         m, n = (tx, ty) if x == "m" else (ty, tx)
-        _cell(ax, m, n, thread, warp)
+        faces[n, m] = palette.IDLE if (thread // 32) % 2 else "#E4E4E4"
         if thread // 32 == warp:
             elements.append((m, n))
+            faces[n, m] = palette.tint(palette.C, 0.35 + 0.65 * (thread % 32) / 31)
+            numbers[n, m] = str(thread % 32)
+    cells(ax, faces, numbers, size=5)
     ax.set(xlim=(0, columns), ylim=(rows, 0), xticks=[0.5, columns - 0.5], yticks=[0.5, rows - 0.5])
     ax.set_xticklabels([0, columns - 1], fontsize=7.5)
     ax.set_yticklabels([0, rows - 1], fontsize=7.5)
@@ -47,6 +48,11 @@ def thread_map(block=(32, 8), x="m", *, warp: int = 0, title=""):
     figure.text((left - 0.42) / WIDTH, middle, "row m", rotation=90, va="center", fontsize=8.5)
     figure.text((left + 0.3) / WIDTH, 1 - 0.4 / height, "column n", va="center", fontsize=8.5)
     what = "row m" if x == "m" else "column n"
+    if columns * cell < WIDTH / 2:  # room beside the tile
+        some = [(tx, ty) for tx, ty in ((0, 0), (1, 0), (bx - 1, 0), (0, 1)) if tx < bx and ty < by]
+        lines = [f"thread ({tx}, {ty}): {_role(tx + bx * ty)} → C[{', '.join(_place(tx, ty, x))}]" for tx, ty in some]
+        place = ((left + columns * cell + 0.35) / WIDTH, middle)
+        figure.text(*place, "\n".join(lines), va="center", fontsize=9, linespacing=1.7)
     title = title or f"Block ({bx}, {by}): threadIdx.x counts {what}"
     figure.text(0.012, 1 - 0.06 / height, title, va="top", fontsize=10, fontweight="bold")
     return finish(
@@ -58,16 +64,16 @@ def thread_map(block=(32, 8), x="m", *, warp: int = 0, title=""):
     )
 
 
+def _role(thread: int) -> str:
+    return f"warp {thread // 32}, lane {thread % 32}"
+
+
+def _place(tx: int, ty: int, x: str) -> tuple[str, str]:
+    return (str(tx), str(ty)) if x == "m" else (str(ty), str(tx))
+
+
 def _span(elements) -> str:
     rows, columns = ({e[i] for e in elements} for i in (0, 1))
     count = {"row": len(rows), "column": len(columns)}
     return " and ".join(f"{n} {what}{'s' * (n > 1)}" for what, n in count.items())
 
-
-def _cell(ax, m, n, thread, warp):
-    lane, mine = thread % 32, thread // 32 == warp
-    other = palette.IDLE if (thread // 32) % 2 else "#E4E4E4"
-    face = palette.tint(palette.C, 0.35 + 0.65 * lane / 31) if mine else other
-    ax.add_patch(Rectangle((n, m), 1, 1, facecolor=face, edgecolor="white", lw=0.6))
-    if mine:
-        ax.text(n + 0.5, m + 0.53, str(lane), ha="center", va="center", fontsize=5, color=palette.ink_on(face))
