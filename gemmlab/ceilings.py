@@ -1,4 +1,4 @@
-"""Measure what a GPU really gives: DRAM bandwidth and the FP32 FMA rate, by four small kernels. Needs a GPU.
+"""Measure what a GPU really gives: DRAM bandwidth and the FP32 FMA rate, by the four kernels of ceilings.cu.
 
 They are the roof that the book draws beside the published one. Buffers are many times the L2; FLOP and bytes are
 counted by hand: a copy moves every byte twice, an FMA is two FLOP.
@@ -6,115 +6,81 @@ counted by hand: a copy moves every byte twice, an FMA is two FLOP.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
 
 from . import telemetry
+from .compile import Compiled, compile_kernel, cuda_source
 from .errors import GemmlabError
 from .measure import hardware_of
+from .results import median
 
+SOURCE = Path(__file__).with_suffix(".cu")
+HOW = {
+    "dram_copy": "reads and writes, 128-bit accesses",
+    "dram_read": "reads alone",
+    "dram_write": "writes alone",
+    "fp32_fma": "16 independent chains of FMAs per thread, in registers",
+}
 BUFFER_BYTES = 2 << 30
 SAMPLES = 15
-FMA_CHAINS, FMA_UNROLL, FMA_LOOPS = 16, 16, 512
+THREADS = 512
+BLOCKS_PER_SM = 16
+CHAINS, UNROLL, LOOPS = 16, 16, 512
 
-SOURCE = r"""
-extern "C" __global__ void copy(const float4* in, float4* out, size_t n) {
-    size_t step = (size_t)gridDim.x * blockDim.x;
-    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) out[i] = in[i];
-}
-extern "C" __global__ void read(const float4* in, float4* out, size_t n) {
-    size_t step = (size_t)gridDim.x * blockDim.x;
-    float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
-    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
-        float4 v = in[i];
-        sum.x += v.x; sum.y += v.y; sum.z += v.z; sum.w += v.w;
-    }
-    if (sum.x == 12345.f && sum.y == sum.z && sum.w == 1.f) out[0] = sum;  // never true; keeps the loads
-}
-extern "C" __global__ void write(float4* out, size_t n, float value) {
-    size_t step = (size_t)gridDim.x * blockDim.x;
-    float4 v = make_float4(value, value, value, value);
-    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) out[i] = v;
-}
-extern "C" __global__ void ffma(float* out, float a, float b, int loops) {
-    float x[CHAINS];
-    #pragma unroll
-    for (int j = 0; j < CHAINS; j++) x[j] = threadIdx.x + j;
-    for (int i = 0; i < loops; i++) {
-        #pragma unroll
-        for (int u = 0; u < UNROLL; u++) {
-            #pragma unroll
-            for (int j = 0; j < CHAINS; j++) x[j] = fmaf(x[j], a, b);
-        }
-    }
-    float sum = 0.f;
-    #pragma unroll
-    for (int j = 0; j < CHAINS; j++) sum += x[j];
-    out[(size_t)blockIdx.x * blockDim.x + threadIdx.x] = sum;
-}
-"""
+
+def compiled(name: str, target: str | None = None) -> Compiled:
+    """Compile one of the micro-benchmarks, by default for the GPU at hand."""
+    return compile_kernel(cuda_source(SOURCE, name, CHAINS=CHAINS, UNROLL=UNROLL), target)
 
 
 def measure_ceilings() -> dict:
-    """Return {name: {value, unit, samples, how, date, clocks_mhz}} for the current GPU.
+    """Return {name: {value, unit, samples, how, clocks_mhz, date}} for the current GPU.
 
-    Raises GemmlabError when a rate beats the hardware's limit: then the measurement is wrong, not the GPU fast.
+    Raises GemmlabError when a rate beats the hardware's limit or a kernel computed nothing: then the measurement is
+    wrong, not the GPU fast.
     """
     import cupy
 
     about, sensors = telemetry.attributes(), telemetry.Telemetry()
-    hardware = hardware_of(about)
-    options = ("--std=c++17", f"-DCHAINS={FMA_CHAINS}", f"-DUNROLL={FMA_UNROLL}")
-    module = cupy.RawModule(code=SOURCE, options=options)
-    count = BUFFER_BYTES // 16
-    a = cupy.random.default_rng(1).standard_normal(BUFFER_BYTES // 4, dtype=cupy.float32)
-    b = cupy.empty_like(a)
-    blocks, threads = about["sms"] * 16, 512
-    out = cupy.empty(blocks * threads, dtype=cupy.float32)
-    get = module.get_function
-    fma_flop = 2 * blocks * threads * FMA_LOOPS * FMA_UNROLL * FMA_CHAINS
-    n, grid, block = cupy.uint64(count), (blocks,), (threads,)
+    hardware, blocks = hardware_of(about), about["sms"] * BLOCKS_PER_SM
+    source = cupy.asarray(np.random.default_rng().standard_normal(BUFFER_BYTES // 4, dtype=np.float32))
+    target, sums = cupy.empty_like(source), cupy.zeros(blocks * THREADS, dtype=np.float32)
+    words = np.uint64(BUFFER_BYTES // 16)
+    fma = 2 * blocks * THREADS * LOOPS * UNROLL * CHAINS
     cases = {
-        "dram_copy": (
-            lambda: get("copy")(grid, block, (a, b, n)),
-            2 * BUFFER_BYTES,
-            "GB/s",
-            "read and write, 128-bit accesses",
-        ),
-        "dram_read": (lambda: get("read")(grid, block, (a, b, n)), BUFFER_BYTES, "GB/s", "read alone"),
-        "dram_write": (
-            lambda: get("write")(grid, block, (b, n, cupy.float32(1.5))),
-            BUFFER_BYTES,
-            "GB/s",
-            "write alone",
-        ),
-        "fp32_fma": (
-            lambda: get("ffma")(grid, block, (out, cupy.float32(0.999), cupy.float32(0.001), cupy.int32(FMA_LOOPS))),
-            fma_flop,
-            "TFLOP/s",
-            "FFMA in registers, 16 independent chains per thread",
-        ),
+        "dram_copy": ((source, target, words), 2 * BUFFER_BYTES),
+        "dram_read": ((source, target, words), BUFFER_BYTES),
+        "dram_write": ((target, words, np.float32(1.5)), BUFFER_BYTES),
+        "fp32_fma": ((sums, np.float32(0.999), np.float32(0.001), np.int32(LOOPS)), fma),
     }
-    result = {}
-    for name, (launch, amount, unit, how) in cases.items():
-        samples, readings = _samples(launch, sensors.sample)
-        values = [amount / us / (1e3 if unit == "GB/s" else 1e6) for us in samples]
-        _refuse(name, statistics.median(values), unit, hardware, sensors.max_sm_mhz())
-        result[name] = {
-            "value": statistics.median(values),
-            "unit": unit,
-            "samples": [round(v, 3) for v in values],
-            "how": how,
-            "clocks_mhz": telemetry.summary(readings, "sm_mhz"),
-            "date": telemetry.today(),
-        }
-    if not bool(cupy.isfinite(out).all()) or not bool((b == 1.5).all()):
-        raise GemmlabError("the micro-benchmarks wrote wrong values: their rates mean nothing")
-    return result
+    found = {}
+    for name, (args, amount) in cases.items():
+        per_us, unit = (1e6, "TFLOP/s") if name == "fp32_fma" else (1e3, "GB/s")
+        times, readings = _sample(_bind(name, args, blocks), sensors.sample)
+        values = [round(amount / us / per_us, 3) for us in times]
+        limit = hardware.limit("float32", sensors.max_sm_mhz()) if name == "fp32_fma" else hardware.bandwidth_gbs
+        refuse_above(name, median(values), unit, limit)
+        clocks = telemetry.summary(readings, "sm_mhz")
+        found[name] = {"value": median(values), "unit": unit, "samples": values, "how": HOW[name]}
+        found[name] |= {"clocks_mhz": clocks, "date": telemetry.today()}
+        if name == "dram_copy" and not bool((source == target).all()):
+            raise GemmlabError("dram_copy did not copy: its rate means nothing")
+    if not bool((target == 1.5).all()) or not bool((sums != 0).all()):
+        raise GemmlabError("dram_write or fp32_fma did not write every element: their rates mean nothing")
+    return found
 
 
-def _samples(launch: Callable[[], None], sensor: Callable[[], dict]) -> tuple[list[float], list[dict]]:
-    """Return microseconds of single launches after a warm-up, and what the sensors read meanwhile."""
+def _bind(name: str, args: tuple, blocks: int) -> Callable[[], None]:
+    from .launch import bind
+
+    return bind(compiled(name), *args, grid=blocks, block=THREADS)
+
+
+def _sample(launch: Callable[[], None], sensor: Callable[[], dict]) -> tuple[list[float], list[dict]]:
+    """Return microseconds of single launches after three warm-up ones, and what the sensors read meanwhile."""
     import cupy
 
     times, readings = [], []
@@ -131,9 +97,9 @@ def _samples(launch: Callable[[], None], sensor: Callable[[], dict]) -> tuple[li
     return times, readings
 
 
-def _refuse(name: str, value: float, unit: str, hardware, clock_mhz):
-    limit = hardware.bandwidth_gbs if unit == "GB/s" else hardware.limit("float32", clock_mhz)
+def refuse_above(name: str, value: float, unit: str, limit: float):
+    """Refuse a rate that is not positive or above the hardware's `limit`."""
     if not 0 < value <= limit:
         raise GemmlabError(
-            f"{name}: {value:.1f} {unit} beats the limit of {hardware.name}, {limit:.1f}: not a measurement"
+            f"{name}: {value:.1f} {unit} is not between 0 and the hardware's {limit:.1f}: no measurement"
         )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernels
-from gemmlab import measure_gpu, results, telemetry
+from gemmlab import ceilings, measure_gpu, results, telemetry
 from gemmlab.errors import GemmlabError
 from tests.gemmlab.fake_gpu import FakeGpu
 
@@ -150,3 +150,26 @@ def test_measure_uses_the_gpu_that_is_here(fake, monkeypatch):
     assert not measured.recorded and measured.time_us == 300.0
     with pytest.raises(GemmlabError, match="rounds must be at least 1"):
         importlib.import_module("gemmlab.measure").measure(SPEC, M, N, K, rounds=0)
+
+
+@pytest.mark.parametrize(
+    "name, opcode, count",
+    [
+        ("dram_copy", "st.global.v4", 1),
+        ("dram_read", "ld.global.v4", 1),
+        ("dram_write", "st.global.v4", 1),
+        ("fp32_fma", "fma.rn.f32", ceilings.CHAINS * ceilings.UNROLL),
+    ],
+)
+def test_ceiling_kernels_hold_the_work_that_is_counted(name, opcode, count):
+    ptx = ceilings.compiled(name, "sm_90").ptx
+    body = ptx[ptx.index(f".entry {name}(") :].split(".visible", 1)[0]
+    unrolled = body.replace("ld.global.nc.v4", "ld.global.v4").count(opcode)
+    assert unrolled == count if name == "fp32_fma" else unrolled >= count
+
+
+def test_impossible_ceilings_are_refused():
+    ceilings.refuse_above("dram_copy", 4300.0, "GB/s", 4800.0)
+    for value in (5000.0, 0.0, float("nan")):
+        with pytest.raises(GemmlabError, match="no measurement"):
+            ceilings.refuse_above("dram_copy", value, "GB/s", 4800.0)
