@@ -1,0 +1,66 @@
+"""The ladder: Specs are complete, files hold what they say, kernels are right on every shape."""
+
+import re
+
+import pytest
+
+import gemmlab as gl
+import kernels
+from kernels import LADDER
+
+IDS = [spec.name for spec in LADDER]
+
+
+@pytest.mark.parametrize("spec", LADDER, ids=IDS)
+def test_spec_is_complete(spec):
+    assert spec.path.is_file()
+    assert spec.path.stem == spec.name
+    assert re.fullmatch(r"k\d\d_[a-z0-9_]+", spec.name) and spec.name[1:3] == spec.chapter
+    assert spec.language == {".py": "numba", ".cu": "cuda"}[spec.path.suffix]
+    assert spec.prev is None or spec.prev in IDS[: IDS.index(spec.name)]
+    assert spec.change and spec.title
+    grid, block, shared = spec.launch_dims(33, 17, 40)
+    assert min(grid) >= 1 and block[0] * block[1] * block[2] <= 1024 and shared >= 0
+
+
+@pytest.mark.parametrize("spec", LADDER, ids=IDS)
+def test_file_has_header_and_one_region(spec):
+    text = spec.path.read_text(encoding="utf-8")
+    head = text[: text.index("region: kernel")]
+    assert all(word in head for word in ("Change:", "Limit:", "Needs:"))
+    assert text.count("region: kernel") == 1 and text.count("endregion") == 1
+    assert len(text.splitlines()) <= 250
+
+
+def test_rungs_are_consecutive():
+    rungs = [spec.rung for spec in LADDER if spec.rung is not None]
+    assert rungs == list(range(1, len(rungs) + 1))
+
+
+def test_unknown_name_lists_the_ladder():
+    with pytest.raises(KeyError) as caught:
+        kernels.spec("k99_none")
+    assert "k03_naive" in caught.value.args[0]
+
+
+def test_runs_on():
+    rule = {"block": (1, 1, 1), "grid": ("1", "1", "1")}
+    exact = kernels.Spec("k15_x", "15", "", "cuda", "x.cu", "x", "", **rule, needs=(9, 0), suffix="a")
+    assert exact.target == "sm_90a"
+    assert [exact.runs_on(cc) for cc in ((8, 0), (9, 0), (10, 0), (12, 0))] == [False, True, False, False]
+    plain = kernels.spec("k03_naive")
+    assert [plain.runs_on(cc) for cc in ((7, 0), (7, 5), (12, 0))] == [False, True, True]
+
+
+@pytest.mark.parametrize("spec", LADDER, ids=IDS)
+def test_kernel_is_right(spec, capsys):
+    result = gl.check(spec, backend="emulator")
+    count = len(result.shapes)
+    assert capsys.readouterr().out == f"{spec.name}: right at {count} shapes on the emulator, no findings\n"
+
+
+@pytest.mark.parametrize("target", ["sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a"])
+@pytest.mark.parametrize("spec", LADDER, ids=IDS)
+def test_kernel_is_right_for_every_target(spec, target):
+    compiled = gl.compile(spec, target=target)
+    gl.check(compiled, shapes=[(33, 17, 40)], backend="emulator", quiet=True)
