@@ -24,7 +24,7 @@ HOW = {
     "dram_write": "writes alone",
     "fp32_fma": "16 independent chains of FMAs per thread, in registers",
 }
-BUFFER_BYTES = 2 << 30
+BUFFER_BYTES = 1 << 30
 SAMPLES = 15
 THREADS = 512
 BLOCKS_PER_SM = 16
