@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemmlab import gpu, reference
-from gemmlab import launch as launching
 from gemmlab.case import Case
 from gemmlab.compile import Compiled
 from gemmlab.device import device
 from gemmlab.errors import CheckError, GemmlabError
+from gemmlab.launch import choose_backend, emulate, enqueue, prepare
 from gemmlab.patterns import explain
 from gemmlab.progress import progress
 from gemmlab.reference import Problem
@@ -82,7 +82,7 @@ def check(kernel, shapes=None, backend=None, rule=None, *, seed=None, quiet=Fals
     rule = launch_rule(kernel, rule, **launch)
     code, spec = (kernel, kernel.spec) if isinstance(kernel, Compiled) else resolve(kernel)
     problem = Problem.of(spec, rule)
-    backend = launching.choose_backend(kernel, backend)
+    backend = choose_backend(kernel, backend)
     name = spec.name if spec else getattr(code, "entry", None) or getattr(code, "py_func", code).__name__
     shapes = _validated(shapes) or default_shapes(rule.get("tile"), spec.align if spec else 1)
     rng = np.random.default_rng(seed)
@@ -167,18 +167,18 @@ class Trial:
 
     def _on_emulator(self, A, B, arrays, grid, block, shared):
         values = self._values(arrays)
-        compiled, names = launching.prepare(self.kernel, values, "emulator")
+        compiled, names = prepare(self.kernel, values, "emulator")
         # The kernel's own parameter names appear in messages; the rule says which of them is C.
         roles = {name: "out" if role == "C" else "in" for name, role in zip(names, self.rule["args"], strict=False)}
-        report = launching.emulate(compiled, values, names, grid, block, shared, roles, count=False)
+        report = emulate(compiled, values, names, grid, block, shared, roles, count=False)
         self.remarks = tuple(map(str, compiled.lints))
         return arrays["C"], report.errors, self._damage(A, B, arrays["A"], arrays["B"])
 
     def _on_gpu(self, A, B, arrays, grid, block, shared):
         there = {name: gpu.to_device(array, GUARD_BYTES) for name, array in arrays.items()}
         values = self._values(there)
-        compiled, _ = launching.prepare(self.kernel, values, "gpu")
-        launching.enqueue(compiled, values, grid, block, shared)
+        compiled, _ = prepare(self.kernel, values, "gpu")
+        enqueue(compiled, values, grid, block, shared)
         gpu.synchronize(repr(compiled.entry))
         back = {name: gpu.to_host(array, GUARD_BYTES) for name, array in there.items()}
         damage = self._damage(A, B, back["A"][0], back["B"][0])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import html
+import re
 from dataclasses import dataclass
 
 import numpy as np
 
-from gemmlab import launch as launching
 from gemmlab.compile import Compiled
 from gemmlab.errors import GemmlabError
+from gemmlab.launch import emulate, prepare
 from gemmlab.reference import Problem, numpy_dtype
 from gemmlab.rules import evaluate_rule, launch_rule, rule_args
 from gemmlab.source import resolve
@@ -17,6 +18,7 @@ from ptxemu.counters import Counters, Site
 from ptxemu.trace import Access, Trace
 
 TRACE_LIMIT = 1 << 14  # accesses
+CODE_WIDTH = 60  # characters of a source line in a table
 COLUMNS = ("line", "code", "instructions", "array", "requests", "sectors/request", "wavefronts", "excess", "bytes")
 
 
@@ -69,7 +71,7 @@ class Counts(Counters):
                 self.arrays.setdefault(name, Site("", "", 0, 0, "global", "")).add(site)
             by_line.setdefault((site.file, site.line), set()).update(names)
         self.lines = [
-            Line(file, line, compiled.source_line(file, line).strip(), tuple(sorted(by_line[file, line])), site)
+            Line(file, line, _code(compiled.source_line(file, line)), tuple(sorted(by_line[file, line])), site)
             for (file, line), site in sorted(self.by_line().items())
             if line and site.executions
         ]
@@ -80,6 +82,14 @@ class Counts(Counters):
         kept = [i for i, _ in enumerate(COLUMNS) if any(row[i] for row in rows)]
         return tuple(COLUMNS[i] for i in kept), [tuple(row[i] for i in kept) for row in rows]
 
+    def summary(self) -> list[str]:
+        """Return the totals as lines of text: the launch's, then each array's global requests."""
+        arrays = [
+            f"{name}: {site.requests:,} requests, {site.sectors_per_request:.2f} sectors each, {site.bytes:,} bytes"
+            for name, site in sorted(self.arrays.items())
+        ]
+        return [*super().__str__().splitlines(), *arrays]
+
     def __str__(self):
         columns, rows = self.table()
         widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
@@ -89,7 +99,7 @@ class Counts(Counters):
             cells = zip(columns, row, widths, strict=True)
             return "  ".join(cell.ljust(w) if name in left else cell.rjust(w) for name, cell, w in cells).rstrip()
 
-        return "\n".join([self.title, text(columns), *map(text, rows), super().__str__()])
+        return "\n".join([self.title, text(columns), *map(text, rows), *self.summary()])
 
     __repr__ = __str__
 
@@ -106,7 +116,7 @@ class Counts(Counters):
         body = "".join(
             f"<tr>{''.join(cell(name, value) for name, value in zip(columns, row, strict=True))}</tr>" for row in rows
         )
-        summary = "<br>".join(html.escape(line) for line in super().__str__().splitlines())
+        summary = "<br>".join(map(html.escape, self.summary()))
         return (
             f"<table><caption>{html.escape(self.title)}</caption><thead><tr>{head}</tr></thead>"
             f"<tbody>{body}</tbody></table><p>{summary}</p>"
@@ -119,6 +129,12 @@ class Counts(Counters):
         arrays = {name: _counts(site) for name, site in self.arrays.items()}
         totals = {"mix": self.mix(), "flops": self.flops, "intensity": self.intensity}
         return {"kernel": self.title, **totals, "lines": lines, "arrays": arrays}
+
+
+def _code(text: str) -> str:
+    """Return a source line without its indentation and comment, at most CODE_WIDTH characters."""
+    text = re.split(r"\s+(?:#|//)", text.strip())[0]
+    return text if len(text) <= CODE_WIDTH else text[: CODE_WIDTH - 1] + "…"
 
 
 def _counts(site: Site) -> dict[str, int | float]:
@@ -166,9 +182,9 @@ def _run(kernel, shape, rule, launch, wanted, schedule, count):
     A, B = problem.inputs(np.random.default_rng(0), M, N, K)
     C = np.zeros((M, N), numpy_dtype(problem.c_dtype))
     values = rule_args(rule, A=A, B=B, C=C, M=M, N=N, K=K, alpha=1.0, beta=0.0)
-    compiled, _ = launching.prepare(kernel, values, "emulator")
+    compiled, _ = prepare(kernel, values, "emulator")
     names = [name for name in rule["args"]]
     options = {"check": False, "count": count, "trace": wanted, "schedule": schedule}
-    report = launching.emulate(compiled, values, names, grid, block, shared, **options)
+    report = emulate(compiled, values, names, grid, block, shared, **options)
     name = spec.name if spec else getattr(code, "entry", None) or getattr(code, "py_func", code).__name__
     return report, compiled, name
