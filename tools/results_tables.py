@@ -83,44 +83,37 @@ def ladder(directory: Path | None = None) -> str:
 def ladder_full(directory: Path | None = None) -> str:
     """One row per kernel and shape, the spread and every rival."""
     data = data_of(directory)
-    rows, records = [], cold(data)
+    records = cold(data)
+    rows = []
     for r in records:
         low, high = results.spread(r["samples_us"])
+        times = [f"{r['time_us']:,.1f}", f"{100 * (high - low) / r['time_us']:.1f} %", f"{r['tflops']:.4g}"]
         rivals = [f"{r['rivals'][name]:.4g}" if name in r["rivals"] else NONE for name in results.RIVAL_NAMES]
-        shape = f"{r['M']}³" if r["M"] == r["N"] == r["K"] else f"{r['M']}×{r['N']}×{r['K']}"
-        rows.append(
-            [
-                f"`{r['kernel']}`",
-                shape,
-                f"{r['time_us']:.1f}",
-                f"{low:.1f} to {high:.1f}",
-                f"{r['tflops']:.4g}",
-                *rivals,
-            ]
-            + [share(r)]
-        )
-    head = ["kernel", "M×N×K", "median, µs", "10th to 90th percentile", "TFLOP/s", "cuBLAS", "cuBLASLt first"]
-    return table([*head, "cuBLASLt best", "share"], rows, right=2) + caption(data, records)
+        rows.append([f"`{r['kernel']}`", shape_of(r), *times, *rivals, share(r)])
+    head = ["kernel", "shape", "time, µs", "spread", "TFLOP/s", "cuBLAS", "Lt first", "Lt best", "share"]
+    return (table(head, rows, right=2) if rows else "") + caption(data, records)
+
+
+def shape_of(record: dict) -> str:
+    """Write a shape as "4096³" or "512×4096×4096"."""
+    sizes = record["M"], record["N"], record["K"]
+    return f"{sizes[0]}³" if len(set(sizes)) == 1 else "×".join(map(str, sizes))
 
 
 def ladder_traffic(directory: Path | None = None) -> str:
     """What the profiler saw of each kernel: DRAM bytes, hit rates, sectors per request."""
-    data = data_of(directory)
-    profiled = [r for r in cold(data) if results.dram_bytes(r) is not None]
     rows = []
-    for r in profiled:
-        seen = r["profile"]
-        per_load = seen["load_sectors"] / seen["load_requests"] if seen.get("load_requests") else None
-        rows.append(
-            [f"`{r['kernel']}`", f"{r['M']}×{r['N']}×{r['K']}", f"{results.dram_bytes(r) / 1e6:.1f}"]
-            + [f"{seen[key]:.1f}" if key in seen else NONE for key in ("l1_hit_pct", "l2_hit_pct")]
-            + [f"{per_load:.2f}" if per_load else NONE]
-        )
-    head = ["kernel", "M×N×K", "DRAM read + write, MB", "L1 hit, %", "L2 hit, %", "sectors per load request"]
-    under = (
-        "\nOne launch under Nsight Compute, caches flushed before it.\n" if rows else "\nNo profile is recorded yet.\n"
-    )
-    return table(head, rows, right=2) + under
+    for r in cold(data_of(directory)):
+        seen = r.get("profile", {})
+        if results.dram_bytes(r) is None:
+            continue
+        rates = [f"{seen[key]:.1f}" if key in seen else NONE for key in ("l1_hit_pct", "l2_hit_pct")]
+        sectors = f"{seen['load_sectors'] / seen['load_requests']:.2f}" if seen.get("load_requests") else NONE
+        rows.append([f"`{r['kernel']}`", shape_of(r), f"{results.dram_bytes(r) / 1e6:,.1f}", *rates, sectors])
+    if not rows:
+        return "No profile is recorded yet.\n"
+    head = ["kernel", "shape", "DRAM read + write, MB", "L1 hit, %", "L2 hit, %", "sectors per load request"]
+    return table(head, rows, right=2) + "\nOne launch under Nsight Compute, caches flushed before it.\n"
 
 
 def cold(data: dict | None) -> list[dict]:
@@ -132,10 +125,9 @@ def hardware_compute(directory: Path | None = None) -> str:
     kinds = ("float64", "float32", "tf32", "float16", "fp8", "int8", "fp4")
     rows = [
         [g.name, f"{g.cc[0]}.{g.cc[1]}", str(g.sms), *(f"{g.rates[k]:,g}" if k in g.rates else NONE for k in kinds)]
-        + ["×2" if g.sparse else NONE]
         for g in GPUS.values()
     ]
-    head = ["GPU", "cc", "SMs", "FP64", "FP32", "TF32", "FP16 (BF16 from cc 8.0)", "FP8", "INT8", "FP4", "2:4 sparse"]
+    head = ["GPU", "cc", "SMs", "FP64", "FP32", "TF32", "FP16, BF16", "FP8", "INT8", "FP4"]
     return table(head, rows)
 
 
