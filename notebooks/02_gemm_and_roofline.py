@@ -29,7 +29,7 @@ import numpy as np
 import gemmlab as gl
 
 # %load_ext gemmlab.magic
-gl.device()
+print(gl.device().reason)
 
 
 # %% [markdown]

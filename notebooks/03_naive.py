@@ -30,7 +30,7 @@ import numpy as np
 import gemmlab as gl
 
 # %load_ext gemmlab.magic
-gl.device()
+print(gl.device().reason)
 
 # %% [markdown]
 # ## The limit
@@ -121,11 +121,11 @@ except gl.CheckError as error:
 # elements, 8·M·N·K bytes in FP32, for `2·M·N·K` FLOP: **0.25 FLOP/byte** at every shape. (The store of `C` adds one
 # part in 2K.) At 1024³ that is 8.6 GB from inputs of 8.4 MB: each element is asked for 1,024 times.
 #
-# **Predict** for 64³: how many bytes do the loads request, and how often is one element of `A` read? The two inputs
-# hold 32 KB.
+# **Predict** for `M, N, K = 64, 32, 64`: how many bytes do the loads request, and how often is an element of `A` read,
+# how often one of `B`? The inputs hold 24 KB.
 
 # %%
-counters = gl.count(naive, 64, 64, 64, rule=rule)
+counters = gl.count(naive, 64, 32, 64, rule=rule)
 counters
 
 # %% [markdown]
@@ -143,7 +143,7 @@ counters
 
 # %%
 print(f"{counters.bytes('global'):,} bytes requested for {counters.flops:,} FLOP: {counters.intensity:.3f} FLOP/byte")
-gl.plots.reads_per_element(gl.trace(naive, 64, 64, 64, rule=rule, cta=None, warp=None))
+gl.plots.reads_per_element(counters.report.trace, {"A": (64, 64), "B": (64, 32)})
 
 # %% [markdown]
 # ## The same kernel in CUDA C++
@@ -218,7 +218,7 @@ def naive_f64(A, B, C):
 
 
 # %%
-cpp, f64 = gl.count(naive_cuda, 64, 64, 64, rule=twin), gl.count(naive_f64, 64, 64, 64, rule=rule)
+cpp, f64 = gl.count(naive_cuda, 64, 32, 64, rule=twin), gl.count(naive_f64, 64, 32, 64, rule=rule)
 gl.plots.instruction_mix({"Numba": counters, "CUDA C++": cpp, "Numba, acc = 0.0": f64})
 
 # %% [markdown]
@@ -250,7 +250,7 @@ gl.plots.recorded_roofline(
 )
 
 # %%
-gl.plots.bank_grid(gl.trace(naive, 64, 64, 64, rule=rule))
+gl.plots.bank_grid(gl.trace(naive, 64, 32, 64, rule=rule))
 
 # %% [markdown]
 # ## What limits us now?

@@ -20,7 +20,7 @@ import numpy as np
 import gemmlab as gl
 
 # %load_ext gemmlab.magic
-gl.device()
+print(gl.device().reason)
 
 # %%
 from numba import cuda, float32

@@ -23,7 +23,7 @@ import numpy as np
 import gemmlab as gl
 
 %load_ext gemmlab.magic
-gl.device()"""
+print(gl.device().reason)"""
 
 SETUP_TAGS = ["setup", "hide-input"]  # folded in the rendered book
 
