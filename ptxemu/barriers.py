@@ -66,7 +66,7 @@ class Barriers:
     def after_exit(self, slots):
         """Threads left: barriers without a count may now be complete."""
         for number in list(self.pending):
-            self.complete(number, slots, None)
+            self.complete(number, slots, self.pending[number][0].count)
 
     def complete(self, number, slots, count):
         """Release barrier ``number`` in those of ``slots`` where enough threads arrived."""
@@ -119,7 +119,7 @@ class Barriers:
             first = bounds[k]
             last = np.searchsorted(owner, slot, side="right")
             observer.barrier(site, int(slot), number, machine.tid_of[idx[first:last]], full)
-        if full:
+        if count is None:  # with a count, every arrival was counted: threads that arrived may have left
             short = slots[machine.live[slots] < machine.threads]
             if len(short):
                 self._after_early_exit(short, released)

@@ -128,10 +128,10 @@ class Clocks:
             for s in range(scope + 1):
                 self.fence_mark[s, slot, mine] = c
                 self.fence_base[s, slot, mine] = self.base[slot]
-                if self.dense_index[slot] >= 0:
-                    rows = self.dense[self.dense_index[slot]]
-                    for t in mine.tolist():
-                        self.fence_rows[slot, t, s] = rows[t].copy()
+                for t in mine.tolist():
+                    row = self._beyond_base(slot, t)
+                    if row is not None:
+                        self.fence_rows[slot, t, s] = row
             if self.any_acquire:
                 self._commit(slot, mine.tolist())
 
@@ -197,6 +197,17 @@ class Clocks:
                 lanes = slice(32 * w, 32 * w + 32)
                 np.maximum(self.dense[d, lanes, lanes], self.warp_base[slot, w], out=self.dense[d, lanes, lanes])
         return self.dense[d]
+
+    def _beyond_base(self, slot, tid):
+        """What a thread knows of its CTA besides the last full barrier: bound per thread, or None."""
+        if self.dense_index[slot] >= 0:
+            return self.dense[self.dense_index[slot], tid].copy()
+        bound = self.warp_base[slot, tid >> 5]
+        if bound <= self.base[slot]:
+            return None
+        row = np.full(self.n_threads, self.base[slot], np.int32)
+        row[tid & ~31 : (tid & ~31) + 32] = bound
+        return row
 
     def _drop_dense(self, slot):
         if self.dense_index[slot] >= 0:

@@ -134,11 +134,11 @@ class RaceChecker:
         return known
 
     def findings(self, name, shared_layout):
-        """The races and uninitialised reads as :class:`Finding` objects, each pair of sites once."""
+        """The races and uninitialised reads as :class:`Finding` objects, each pair of source lines once."""
         found = {}
         for pair, (count, examples) in self.pairs.items():
             finding = race_finding(pair, count, examples, self.sites, self.memory, name, shared_layout)
-            key = (pair.space, finding.severity, min(pair.site, pair.other), max(pair.site, pair.other))
+            key = self._identity(pair, finding)
             if key in found:
                 found[key].count += count
             else:
@@ -147,3 +147,10 @@ class RaceChecker:
             uninitialised_finding(site, count, examples, self.sites, self.memory, name, shared_layout)
             for site, (count, examples) in self.uninitialised.items()
         ]
+
+    def _identity(self, pair, finding):
+        """What makes two findings one: the pair of source lines (unrolled copies are one line), or of PTX lines
+        without any.
+        """
+        places = [(s.file, s.line or -s.ptx_line) for s in (self.sites[pair.site], self.sites[pair.other])]
+        return (pair.space, finding.severity, *sorted(places))
