@@ -27,6 +27,8 @@ from gemmlab.source import resolve
 GUARD_BYTES = 4096  # around each array on a GPU; the emulator watches every address itself
 SCALES = (1.0, 1e3, 1e-3)
 SHOWN_FINDINGS = 2
+UNFINISHED = {"deadlock", "livelock"}  # rules under which the values say nothing
+_UNSET_BITS = {1: 0x7F, 2: 0x7FE5, 4: 0x7FE5A5A5, 8: 0x7FFDA5A5A5A5A5A5}  # quiet NaN in each type of that size
 
 
 @dataclass(frozen=True)
@@ -132,14 +134,18 @@ class Trial:
         wrong = self.judge(A, B, C, unwritten)
         if not (wrong or damage or findings):
             return
-        lines = []
-        if wrong:
+        lines = list(damage)
+        if wrong and not any(finding.rule in UNFINISHED for finding in findings):
             case = Case(self.problem, A, B, C, unwritten, lambda fill: self.launch(A, B, fill)[0])
             lines.append(explain(case))
-        lines += damage
-        if findings and not lines:
+        if findings and not (wrong or damage):
             lines.append("the values are right, but only by luck:")
-        lines += [str(finding) for finding in findings[:SHOWN_FINDINGS]]
+        # One finding per rule and source line; what the values have shown already is not said again.
+        distinct = {}
+        for finding in findings:
+            if not (lines and finding.rule == "never-written"):
+                distinct.setdefault((finding.rule, finding.file, finding.line), str(finding))
+        lines += list(distinct.values())[:SHOWN_FINDINGS]
         raise CheckError(f"{self.name} at M={M}, N={N}, K={K}: " + "\n".join(lines))
 
     def judge(self, A, B, C, unwritten) -> bool:
@@ -197,7 +203,5 @@ def _bits(array: np.ndarray) -> np.ndarray:
 
 
 def _unset(shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
-    """Return an array whose every bit is set: NaN in every floating-point type here, and one that no sum produces."""
-    array = np.empty(shape, dtype)
-    array.view(np.uint8)[...] = 0xFF
-    return array
+    """Return an array of NaN whose bits no kernel makes by chance: an element with these bits was never written."""
+    return np.full(shape, _UNSET_BITS[dtype.itemsize], f"u{dtype.itemsize}").view(dtype)

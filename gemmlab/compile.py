@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from gemmlab import compat, hints, lint, nvrtc
+from gemmlab.args import cuda_params
 from gemmlab.assemble import Assembly, assemble, disassemble, parse_log
 from gemmlab.device import device
 from gemmlab.errors import GemmlabError
@@ -198,14 +199,14 @@ def _compile_numba(kernel, target: str, cc: tuple[int, int], spec: Spec | None, 
         lints = lint.f64(ptx, types)
         sha = source_sha256(spec or kernel)
         compiled = cache[types, target] = Compiled(
-            ptx,
-            function.__name__,
-            "numba",
-            f"sm_{cc[0]}{cc[1]}",
-            version,
-            sha,
-            sources,
-            spec,
+            ptx=ptx,
+            entry=function.__name__,
+            language="numba",
+            target=f"sm_{cc[0]}{cc[1]}",
+            compiler=version,
+            sha256=sha,
+            sources=sources,
+            spec=spec,
             arg_names=function.__code__.co_varnames[: function.__code__.co_argcount],
             max_registers=options.get("max_registers"),
             lints=lints,
@@ -261,8 +262,18 @@ def _compile_cuda(code: CudaSource, target: str, spec: Spec | None) -> Compiled:
             raise GemmlabError(_missing_entry(code.entry, found))
         ptx, sources = name_files(ptx, {code.name: code.text})
         built = Assembly(cubin, f"NVRTC {version}", **parse_log(log, code.entry))
+        types = tuple(param.dtype for param in cuda_params(code.text, code.entry))
         _cuda_cache[key] = Compiled(
-            ptx, code.entry, "cuda", target, f"NVRTC {version}", sha, sources, spec, built=built
+            ptx=ptx,
+            entry=code.entry,
+            language="cuda",
+            target=target,
+            compiler=f"NVRTC {version}",
+            sha256=sha,
+            sources=sources,
+            spec=spec,
+            built=built,
+            lints=lint.f64(ptx, types, "cuda") if types else (),
         )
     return _cuda_cache[key]
 

@@ -26,8 +26,8 @@ class Lint:
         return f"warning {self.rule}: {where}{self.message}"
 
 
-def f64(ptx: str, types: tuple) -> tuple[Lint, ...]:
-    """Report float64 arithmetic in a kernel that has no float64 argument (a plain `0.` is a float64 in Numba)."""
+def f64(ptx: str, types: tuple, language: str = "numba") -> tuple[Lint, ...]:
+    """Report float64 arithmetic in a kernel that has no float64 argument (a plain `0.` is a float64)."""
     if any("float64" in str(kind) for kind in types):
         return ()
     files = dict(_FILE.findall(ptx))
@@ -39,10 +39,11 @@ def f64(ptx: str, types: tuple) -> tuple[Lint, ...]:
         elif _F64.search(text):
             found[at] = found.get(at, 0) + 1
     lints = []
+    cure = "float32(0)" if language == "numba" else "0.0f"
     for (file, line), count in found.items():
         message = (
-            f"{count} float64 instruction{'s' if count > 1 else ''} although every array is float32: "
-            "a plain 0. or 1.0 is a float64; write float32(0)"
+            f"{count} float64 instruction{'s' if count > 1 else ''} although no array is float64: "
+            f"a plain 0. or 1.0 is a float64; write {cure}"
         )
         lints.append(Lint("float64-arithmetic", message, files.get(file), int(line) if line else None))
     return tuple(lints)
