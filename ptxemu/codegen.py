@@ -18,7 +18,7 @@ from .windows import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
 
 CTX = {name: i for i, name in enumerate((
     "registers", "global_delta", "lane_shared", "shared_size", "local", "taken", "seen", "same", "cache", "params", "allocations",
-    "n_allocations", "faults", "n_faults", "pad", "lane_special", "launch", "clock", "index",
+    "n_allocations", "faults", "n_faults", "pad", "lane_special", "launch", "clock", "index", "guards",
 ))}
 LANE_SPECIAL = ("tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z", "tid.w", "ctaid.w", "smid")  # int32 rows of the lane table
 LAUNCH_SPECIAL = ("ntid.x", "ntid.y", "ntid.z", "nctaid.x", "nctaid.y", "nctaid.z", "nsmid", "dynamic_smem_size", "total_smem_size", "nwarpid")
@@ -44,7 +44,7 @@ class Emitter:
         self.hoisted = {}
         self.block = "loop"
         self.guard = None
-        self.seen_sites = []
+        self.seen_sites, self.guarded_sites = [], []
         self.ins = None
 
     # plain emission
@@ -452,11 +452,22 @@ class Emitter:
             handler = NATIVE.get(ins.op)
             if handler is None:
                 self.unsupported()
+            if self.observe and self.guard is not None and not self.program.sites[site].op:
+                self._count_guard(site)
             handler(self, ins, site)
         for reg in self.defined:
             if self.segment.live_out >> self.program.numbers[reg] & 1:
                 self._save(reg)
         return self._assemble(count)
+
+    def _count_guard(self, site):
+        """Count the lanes for which a guarded instruction is really executed."""
+        self.guarded_sites.append(site)
+        address = self.hoist(("guard", site), f"add i64 {self.ctx('guards')}, {8 * site}")
+        pointer = self.hoist(("guard pointer", site), f"inttoptr i64 {address} to {POINTER('i64')}")
+        before = self.op(f"load i64, {POINTER('i64')} {pointer}")
+        one = self.op(f"zext i1 {self.guard} to i64")
+        self.emit(f"store i64 {self.op(f'add i64 {before}, {one}')}, {POINTER('i64')} {pointer}")
 
     def _save(self, reg):
         as_float = self.values.get((reg, "f"))

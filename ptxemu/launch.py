@@ -20,6 +20,7 @@ from .report import Report
 from .unit import Unit
 
 BATCH_LANES = 8192
+MAX_LANES = 131_072  # bound on the lanes of a grid whose CTAs wait for each other, for the sake of memory
 DEFAULT_SHARED_LIMIT = 48 << 10
 
 
@@ -69,6 +70,7 @@ class Entry:
         self.maxntid = function.directives.get("maxntid") or function.directives.get("reqntid") or None
         self.directives = function.directives
         self.static_shared = self.program.static_shared
+        self.shared_layout = tuple((v, at, size) for v, at, size in self.program.shared_layout())
         self.files = dict(module.ir.files)
         self.sites = self.program.sites
         self.segments = self.program.segments
@@ -87,7 +89,7 @@ class Entry:
 def _may_wait(program):
     """Whether the kernel can wait for another CTA: a strong access to memory inside a loop."""
     for segment in program.segments:
-        if not segment.spins:
+        if not segment.waits:
             continue
         seen, work = set(), program.successors(segment)
         while work:
@@ -228,7 +230,7 @@ def _slots(entry, total, threads, shared, profile):
     """(slots, capacity in lanes): how many CTAs run together."""
     stride = round_up(threads, 32)
     if entry.spins:
-        slots = min(total, profile.resident_ctas(threads, shared))
+        slots = min(total, profile.resident_ctas(threads, shared), max(MAX_LANES // stride, 1))
     else:
         slots = min(total, max(BATCH_LANES // stride, 1))
     capacity = BATCH_LANES

@@ -8,6 +8,7 @@ import functools
 import llvmlite.binding as llvm
 
 _OPAQUE = llvm.llvm_version_info[0] >= 15
+LARGE = 60_000  # characters of LLVM IR above which optimising takes longer than it saves
 _FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 
@@ -17,23 +18,24 @@ def POINTER(kind):
 
 
 @functools.lru_cache(maxsize=1)
-def _machine():
+def _host():
+    """(target, CPU name, features) of this machine."""
     for start in ("initialize_native_target", "initialize_native_asmprinter"):
         try:
             getattr(llvm, start)()
         except RuntimeError:  # newer versions initialise themselves
             pass
-    features = llvm.get_host_cpu_features().flatten()
-    target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=1, jit=True)
+    return llvm.Target.from_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 class Native:
     """Compiled segments; ``functions[i](ctx, lanes, n)`` with addresses as ints."""
 
     def __init__(self, text, names):
-        module = llvm.parse_assembly(text)
-        self.engine = llvm.create_mcjit_compiler(module, _machine())
+        target, cpu, features = _host()
+        # The engine will own the target machine: make one for each.
+        machine = target.create_target_machine(cpu=cpu, features=features, opt=int(len(text) < LARGE), jit=True)
+        self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
         self.engine.finalize_object()
         self.functions = {index: _FUNCTION(self.engine.get_function_address(name)) for index, name in names.items()}
 

@@ -98,6 +98,7 @@ class Machine:
         dynamic = shared_bytes - self.program.dynamic_offset if shared_bytes else 0
         values = (*self.block, *self.grid, self.profile.sms, dynamic, shared_bytes, self.stride // 32)
         self.launch_words[:] = values
+        self.guards = np.zeros(len(self.program.sites), np.int64)
         self.clock = np.zeros(1, np.int64)
         self.index = np.zeros(capacity, np.int32)
         pad = -(-self.pad.ctypes.data // 64) * 64
@@ -110,7 +111,7 @@ class Machine:
             "same": self.same.ctypes.data, "cache": self.cache.ctypes.data, "params": self.memory.param_address + self.memory.delta,
             "allocations": self.memory.ranges.ctypes.data, "n_allocations": len(self.memory.ranges), "faults": self.faults.ctypes.data,
             "pad": pad, "lane_special": self.special.ctypes.data, "launch": self.launch_words.ctypes.data, "clock": self.clock.ctypes.data,
-            "index": self.index.ctypes.data,
+            "index": self.index.ctypes.data, "guards": self.guards.ctypes.data,
         }
         for name, value in fields.items():
             self.ctx[CTX[name]] = value
@@ -390,6 +391,9 @@ class Machine:
                 self._generic(site, addr, active, same)
             else:
                 observer.access(site, space, addr, active, same)
+        for site in self.unit.guarded[segment.index]:
+            observer.guard(site, lanes, int(self.guards[site]))
+            self.guards[site] = 0
         last = segment.instrs[-1]
         if last[0].op in ("fence", "membar"):
             observer.fence(last[1], lanes)

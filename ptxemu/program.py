@@ -56,6 +56,7 @@ class Segment:
     live_out: int = 0
     stores: bool = False
     spins: bool = False  # has an access through which it may wait for another thread
+    waits: bool = False  # ... of another CTA
 
 
 def memory_facts(ins):
@@ -252,9 +253,14 @@ class Program:
         self.static_shared = at
         dynamic_align = max((v.align for v in shared.values() if v.extern), default=1)
         self.dynamic_offset = -(-at // dynamic_align) * dynamic_align
+        self._shared_sizes = {name: variable.size for name, variable in shared.items()}
         for name, variable in shared.items():
             if variable.extern:
                 self.shared_offsets[name] = self.dynamic_offset
+
+    def shared_layout(self):
+        """(name, byte offset, bytes) of every shared variable; an extern array has no size of its own."""
+        return [(name, at, self._shared_sizes[name] or 1 << 20) for name, at in self.shared_offsets.items()]
 
     def _new_site(self, ins, block):
         file, line = ins.loc or (0, 0)
@@ -302,6 +308,7 @@ class Program:
             current.stores |= site.op in ("st", "atom", "red") and site.space != "local"
             waits = site.op in ("ld", "atom") and bool(site.sem) and site.space != "local"
             current.spins |= waits or item.op == "nanosleep"
+            current.waits |= waits and site.space in ("global", "generic")
             if (site.op and site.sem) or item.op in ("fence", "membar"):
                 close(True)
         if current.instrs or not segments or segments[-1].next is not None or any(s == current.index for s in labels.values()):

@@ -12,7 +12,8 @@ from .program import destinations, sources
 class Unit:
     """``program`` compiled for ``capacity`` lanes, with or without recording addresses.
 
-    ``seen[segment]``: the sites whose addresses that segment records, in the order of the rows of the record.
+    ``seen[segment]``: the sites whose addresses that segment records, in the order of the rows of the record; ``guarded[segment]``: the
+    guarded instructions whose active lanes it counts.
     """
 
     def __init__(self, program, capacity, observe, module_addresses, param_address):
@@ -20,7 +21,7 @@ class Unit:
         self.module_addresses, self.param_address = module_addresses, param_address
         self.slots, self.register_bytes = {}, 0
         self.declarations, self.helpers = {}, {}
-        self.seen = {}
+        self.seen, self.guarded = {}, {}
         texts, names = [], {}
         for segment in program.segments:
             if segment.kind == "native":
@@ -28,6 +29,7 @@ class Unit:
                 texts.append(emitter.run())
                 names[segment.index] = f"seg{segment.index}"
                 self.seen[segment.index] = emitter.seen_sites
+                self.guarded[segment.index] = emitter.guarded_sites
             else:
                 ins = segment.instrs[0][0]
                 for reg in destinations(ins) + sources(ins) + ([ins.guard[0]] if ins.guard else []):
