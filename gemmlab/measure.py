@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 from dataclasses import dataclass
 
 import kernels
@@ -11,6 +10,7 @@ import kernels
 from . import refusals, results
 from .errors import GemmlabError
 from .hardware import ITEM_BYTES, from_device, gpu, rate_name
+from .results import show_time
 
 ROUNDS = 20
 RECORDED_ON = "nvidia_h200"
@@ -58,7 +58,7 @@ class Measurement:
         if self.record is None:
             return head + self.why
         low, high = results.spread(self.record["samples_us"])
-        text = head + f"{_time(self.time_us)} ({_time(low)} to {_time(high)}), {self.tflops:.4g} TFLOP/s"
+        text = head + f"{show_time(self.time_us)} ({show_time(low)} to {show_time(high)}), {self.tflops:.4g} TFLOP/s"
         if self.ratio:
             best = self.record["rival_best"]
             text += f", {_share(self.ratio)} of {results.RIVAL_NAMES.get(best, best)}"
@@ -75,8 +75,8 @@ class Measurement:
             for name, samples in self.record["rival_samples_us"].items()
         ]
         body = "".join(
-            f"<tr><td>{html.escape(name)}</td><td>{_time(results.median(samples))}</td>"
-            f"<td>{' to '.join(map(_time, results.spread(samples)))}</td><td>{rate:.4g}</td>"
+            f"<tr><td>{html.escape(name)}</td><td>{show_time(results.median(samples))}</td>"
+            f"<td>{' to '.join(map(show_time, results.spread(samples)))}</td><td>{rate:.4g}</td>"
             f"<td>{_share(rate / rows[0][2])}</td></tr>"
             for name, samples, rate in rows
         )
@@ -87,12 +87,6 @@ class Measurement:
             "<th>median</th><th>10th to 90th percentile</th><th>TFLOP/s</th><th>× this kernel</th></tr></thead>"
             f"<tbody>{body}</tbody></table>"
         )
-
-
-def _time(us: float) -> str:
-    """Print microseconds with three significant digits in a unit that reads well."""
-    value, unit = (us / 1e3, "ms") if us >= 1000 else (us, "µs")
-    return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f} {unit}"
 
 
 def _share(ratio: float) -> str:

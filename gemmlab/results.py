@@ -189,6 +189,14 @@ def find(
     return sorted(hits, key=lambda r: (r["M"], r["N"], r["K"]))
 
 
+def show_time(us: float) -> str:
+    """Write microseconds with three significant digits, in µs or ms."""
+    value, unit = (us / 1e3, "ms") if us >= 999.5 else (us, "µs")
+    value = float(f"{value:.3g}")
+    digits = max(0, 2 - math.floor(math.log10(value)))
+    return f"{value:.{digits}f} {unit}"
+
+
 def gpu_name(stem: str, directory: Path | None = None) -> str:
     """Return the device name that a results file stands for: "nvidia_h200" -> "NVIDIA H200"."""
     path = (directory or DIRECTORY) / f"{stem}.json"

@@ -87,10 +87,10 @@ def ladder_full(directory: Path | None = None) -> str:
     rows = []
     for r in records:
         low, high = results.spread(r["samples_us"])
-        times = [f"{r['time_us']:,.1f}", f"{100 * (high - low) / r['time_us']:.1f} %", f"{r['tflops']:.4g}"]
-        rivals = [f"{r['rivals'][name]:.4g}" if name in r["rivals"] else NONE for name in results.RIVAL_NAMES]
+        times = [results.show_time(r["time_us"]), f"{100 * (high - low) / r['time_us']:.1f} %", f"{r['tflops']:.3g}"]
+        rivals = [f"{r['rivals'][name]:.3g}" if name in r["rivals"] else NONE for name in results.RIVAL_NAMES]
         rows.append([f"`{r['kernel']}`", shape_of(r), *times, *rivals, share(r)])
-    head = ["kernel", "shape", "time, µs", "spread", "TFLOP/s", "cuBLAS", "Lt first", "Lt best", "share"]
+    head = ["kernel", "shape", "time", "spread", "TFLOP/s", "cuBLAS", "Lt first", "Lt best", "share"]
     return (table(head, rows, right=2) if rows else "") + caption(data, records)
 
 

@@ -123,6 +123,9 @@ def test_stale_names_the_reason(tmp_path):
 
 
 def test_spread_and_slug():
+    assert [results.show_time(us) for us in (2.345, 99.96, 999.9, 1234.0, 250_400.0)] == [
+        "2.35 µs", "100 µs", "1.00 ms", "1.23 ms", "250 ms"
+    ]  # fmt: skip
     assert results.spread([3.0, 1.0, 2.0]) == (1.0, 3.0)
     assert results.spread([float(i) for i in range(1, 102)]) == (11.0, 91.0)
     assert results.slug("NVIDIA A100-SXM4-40GB") == "nvidia_a100_sxm4_40gb"

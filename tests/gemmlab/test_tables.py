@@ -50,7 +50,7 @@ def test_ladder_shows_records_with_their_origin(tmp_path):
     assert second.endswith("| – | – |")  # recorded at 1024 only: never shown as 4096
     assert "Recorded on NVIDIA H200, 2026-11-30: driver 580.1, CUDA 13.0, cuBLAS 13.1.0" in text
     full = results_tables.ladder_full(tmp_path)
-    assert "| `k03_naive` | 4096³ | 200,000.0 |" in full and "| `k04_coalesced` | 1024³ |" in full
+    assert "| `k03_naive` | 4096³ | 200 ms |" in full and "| `k04_coalesced` | 1024³ |" in full
     assert "| `k03_naive` | 4096³ | 150.0 | – | 97.5 | 16.50 |" in results_tables.ladder_traffic(tmp_path)
     assert "4,250.0 GB/s" in results_tables.ceilings(tmp_path)
 
