@@ -232,17 +232,19 @@ def from_device(attributes: dict) -> GPU:
     """Describe a GPU that the table does not have from its own attributes: FP32 rate and bandwidth only.
 
     `attributes`: name, cc, sms, clock_khz, memory_clock_khz, bus_bits, memory_bytes (as the CUDA driver reports them).
-    Memory is taken as double data rate; tensor rates stay unknown, so that no timing is judged by a guess.
+    Memory is taken as double data rate. Tensor rates, and what the driver does not tell (0), stay unknown, so that no
+    timing is judged by a guess: without a bandwidth there is no memory limit.
     """
     cc, sms, mhz = tuple(attributes["cc"]), attributes["sms"], attributes["clock_khz"] // 1000
     lanes = 64 if cc in ((7, 0), (7, 2), (7, 5), (8, 0)) else 128
-    bandwidth = 2 * attributes["memory_clock_khz"] * 1e3 * attributes["bus_bits"] / 8 / 1e9
+    bandwidth = 2 * attributes["memory_clock_khz"] * 1e3 * attributes["bus_bits"] / 8 / 1e9 or float("inf")
+    rates = {"float32": sms * lanes * 2 * mhz / 1e6} if mhz else {}
     return GPU(
         "device",
         attributes["name"],
         cc,
         sms,
-        {"float32": sms * lanes * 2 * mhz / 1e6},
+        rates,
         bandwidth,
         attributes["memory_bytes"] // 10**9,
         0,

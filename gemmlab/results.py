@@ -8,7 +8,6 @@ disagrees. Records are merged by (kernel, M, N, K, mode); writing replaces a fil
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -18,6 +17,7 @@ import tempfile
 from pathlib import Path
 
 from .errors import GemmlabError
+from .provenance import source_sha256
 
 DIRECTORY = Path(__file__).resolve().parent.parent / "results"
 RIVAL_NAMES = {
@@ -242,28 +242,6 @@ def _write(path: Path, data: dict):
     except BaseException:
         os.unlink(name)
         raise
-
-
-def source_sha256(path: Path, include_root: Path) -> str:
-    """Return the SHA-256 over a kernel file and every file of ours that it includes or imports, directly or not.
-
-    Line endings are normalised. Files that are not under `include_root` or beside the including file (the CUDA
-    toolkit's headers, Numba) do not count.
-    """
-    digest, seen, queue = hashlib.sha256(), set(), [Path(path).resolve()]
-    while queue:
-        file = queue.pop(0)
-        if file in seen:
-            continue
-        seen.add(file)
-        text = file.read_text(encoding="utf-8").replace("\r\n", "\n")
-        digest.update(text.encode())
-        names = re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, flags=re.M)
-        names += [m.replace(".", "/") + ".py" for m in re.findall(r"^from kernels\.([\w.]+) import", text, flags=re.M)]
-        for name in names:
-            found = [p for p in (file.parent / name, Path(include_root) / name) if p.exists()]
-            queue += [p.resolve() for p in found[:1]]
-    return digest.hexdigest()
 
 
 def stale(ladder, directory: Path | None = None) -> list[dict]:

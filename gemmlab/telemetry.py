@@ -49,10 +49,7 @@ class Telemetry:
             self.missing = ""
 
     def _read(self, function: str, *args):
-        try:
-            return getattr(self._nvml, function)(self._handle, *args)
-        except Exception:  # noqa: BLE001 - a reading that this GPU does not offer
-            return None
+        return _read_or(None, lambda: getattr(self._nvml, function)(self._handle, *args))
 
     def sample(self) -> dict:
         """Return {"sm_mhz", "power_w", "reasons"}; a reading that is not offered is absent."""
@@ -82,7 +79,7 @@ class Telemetry:
         """Return the driver's version, or "unknown"."""
         if self._nvml is None:
             return "unknown"
-        version = self._nvml.nvmlSystemGetDriverVersion()
+        version = _read_or("unknown", self._nvml.nvmlSystemGetDriverVersion)
         return version.decode() if isinstance(version, bytes) else version
 
 
@@ -99,7 +96,10 @@ def throttling(samples: list[dict]) -> list[str]:
 
 
 def attributes() -> dict:
-    """Return the current device's name, cc, SMs, clocks (kHz), bus width (bits), L2 and memory (bytes)."""
+    """Return the current device's name, cc, SMs, clocks (kHz), bus width (bits), L2 and memory (bytes).
+
+    A number that the driver does not tell is 0.
+    """
     import cupy
 
     runtime, number = cupy.cuda.runtime, cupy.cuda.Device().id
@@ -109,8 +109,16 @@ def attributes() -> dict:
         "name": name.decode() if isinstance(name, bytes) else name,
         "cc": [int(cc[:-1]), int(cc[-1])],
         "memory_bytes": runtime.memGetInfo()[1],
-        **{key: runtime.deviceGetAttribute(code, number) for key, code in ATTRIBUTES.items()},
+        **{key: _read_or(0, runtime.deviceGetAttribute, code, number) for key, code in ATTRIBUTES.items()},
     }
+
+
+def _read_or(default, function, *args):
+    """Return what `function` reads, or `default` where this driver or library does not offer it."""
+    try:
+        return function(*args)
+    except Exception:  # CuPy's and the driver's exceptions alike: a missing reading must not end a measurement
+        return default
 
 
 def machine(telemetry: Telemetry, cublas_version: str = "") -> dict:
@@ -130,7 +138,7 @@ def machine(telemetry: Telemetry, cublas_version: str = "") -> dict:
         "driver": telemetry.driver(),
         "cuda_driver": _dotted(cupy.cuda.runtime.driverGetVersion()),
         "cuda_runtime": _dotted(cupy.cuda.runtime.runtimeGetVersion()),
-        "nvrtc": ".".join(map(str, cupy.cuda.nvrtc.getVersion())),
+        "nvrtc": ".".join(map(str, _read_or((), cupy.cuda.nvrtc.getVersion))),
         "cublas": cublas_version,
         "python": platform.python_version(),
         "packages": versions,

@@ -9,8 +9,6 @@ nothing but itself. Where `ncu` is present, DRAM bytes and cache hit rates are a
 """
 
 import argparse
-import csv
-import io
 import json
 import os
 import shutil
@@ -22,16 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-METRICS = {
-    "dram_read_bytes": "dram__bytes_read.sum",
-    "dram_write_bytes": "dram__bytes_write.sum",
-    "l2_hit_pct": "lts__t_sector_hit_rate.pct",
-    "l1_hit_pct": "l1tex__t_sector_hit_rate.pct",
-    "load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-    "store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-}
+from tools import ncu  # noqa: E402
 
 
 def shape_of(text: str) -> tuple[int, int, int]:
@@ -123,23 +112,9 @@ def profile(options, name: str, entry: str, gpu_stem: str) -> str:
     """Run ncu over one launch per shape and add what it counts to the records."""
     from gemmlab import results
 
-    command = [
-        "ncu",
-        "--clock-control",
-        "none",
-        "--csv",
-        "--page",
-        "raw",
-        "--print-units",
-        "base",
-        "--kernel-name",
-        entry,
-        "--metrics",
-        ",".join(METRICS.values()),
-        *child(options, "launch", name),
-    ]
+    command = ncu.command(entry, child(options, "launch", name))
     done = subprocess.run(command, capture_output=True, text=True, timeout=options.limit)
-    rows = ncu_rows(done.stdout)
+    rows = ncu.rows(done.stdout)
     if done.returncode or len(rows) != len(options.shapes):
         tail = (done.stderr + done.stdout).strip().splitlines()[-3:]
         raise RuntimeError(f"ncu gave {len(rows)} rows for {len(options.shapes)} shapes: {' | '.join(tail)}")
@@ -153,39 +128,11 @@ def profile(options, name: str, entry: str, gpu_stem: str) -> str:
                 *shape,
                 options.mode,
             ):
-                changed.append(
-                    {**record, "profile": {key: row[metric] for key, metric in METRICS.items() if metric in row}}
-                )
+                changed.append({**record, "profile": row})
     results.merge(path, data["machine"], changed)
     return f"profile of {name}: " + ", ".join(
         f"{r['M']}x{r['N']}x{r['K']} DRAM {results.dram_bytes(r) / 1e6:.1f} MB" for r in changed
     )
-
-
-def ncu_rows(text: str) -> list[dict]:
-    """Parse `ncu --csv --page raw`: one dict of numbers per launch, without the row of units."""
-    lines = text.splitlines()
-    start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
-    if start is None:
-        return []
-    rows = []
-    for row in csv.DictReader(io.StringIO("\n".join(lines[start:]))):
-        if row["ID"]:
-            rows.append(
-                {
-                    key: number(value)
-                    for key, value in row.items()
-                    if key in METRICS.values() and number(value) is not None
-                }
-            )
-    return rows
-
-
-def number(text: str) -> float | None:
-    try:
-        return float((text or "").replace(",", ""))
-    except ValueError:
-        return None
 
 
 def child(options, worker: str, *names: str) -> list[str]:

@@ -129,7 +129,7 @@ def test_an_unwritten_output_has_no_time(fake, monkeypatch):
 
 def test_an_impossible_time_is_not_printed(fake, monkeypatch):
     bind_with(monkeypatch, fake, us=0.001)
-    with pytest.raises(GemmlabError, match="times faster than H200 SXM can do"):
+    with pytest.raises(GemmlabError, match="times faster than H200 can do"):
         bench().run(rounds=2)
 
 

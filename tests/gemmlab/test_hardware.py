@@ -80,3 +80,10 @@ def test_unknown_gpu_is_described_by_its_attributes():
     )
     with pytest.raises(GemmlabError):
         found.peak("float16")
+
+
+def test_what_a_driver_does_not_tell_sets_no_limit():
+    found = from_device({
+        "name": "X", "cc": [8, 9], "sms": 46, "clock_khz": 0, "memory_clock_khz": 0, "bus_bits": 0, "memory_bytes": 1,
+    })  # fmt: skip
+    assert found.rates == {} and found.bandwidth_gbs == float("inf")

@@ -10,7 +10,7 @@ import pytest
 from gemmlab import results
 from gemmlab.errors import GemmlabError
 from tests.gemmlab.sample_records import MACHINE, record
-from tools import record_gpu, results_tables
+from tools import ncu, record_gpu, results_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -128,14 +128,14 @@ NCU = """==PROF== Connected to process 1
 
 
 def test_profiler_output_is_read():
-    first, second = record_gpu.ncu_rows(NCU)
+    first, second = ncu.rows(NCU)
     assert first == {
-        "dram__bytes_read.sum": 8454144.0,
-        "dram__bytes_write.sum": 4096.0,
-        "lts__t_sector_hit_rate.pct": 98.25,
+        "dram_read_bytes": 8454144.0,
+        "dram_write_bytes": 4096.0,
+        "l2_hit_pct": 98.25,
     }
-    assert "dram__bytes_write.sum" not in second
-    assert record_gpu.ncu_rows("==ERROR== No kernels were profiled.") == []
+    assert "dram_write_bytes" not in second
+    assert ncu.rows("==ERROR== No kernels were profiled.") == []
 
 
 def test_recording_without_a_gpu_is_one_clear_line(monkeypatch, capsys):
