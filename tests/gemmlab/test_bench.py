@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kernels
-from gemmlab import ceilings, measure_gpu, results, telemetry
+from gemmlab import ceilings, measure_gpu, results, telemetry, timing
 from gemmlab.errors import GemmlabError
 from tests.gemmlab.fake_gpu import FakeGpu
 
@@ -173,3 +173,19 @@ def test_impossible_ceilings_are_refused():
     for value in (5000.0, 0.0, float("nan")):
         with pytest.raises(GemmlabError, match="no measurement"):
             ceilings.refuse_above("dram_copy", value, "GB/s", 4800.0)
+
+
+@pytest.mark.skipif(importlib.import_module("gemmlab.device").device().kind != "gpu", reason="needs a GPU")
+def test_two_identical_kernels_tie_on_a_gpu():
+    real = measure_gpu.Bench(SPEC, 1024, 1024, 1024)
+    launch = real.kernel()
+    timed = timing.compare({"a": launch, "b": launch}, len(real.sets), 20, real.flush_bytes)
+    a, b = (results.median(timed.samples_us[name]) for name in "ab")
+    assert a == pytest.approx(b, rel=0.03)
+
+
+@pytest.mark.skipif(importlib.import_module("gemmlab.device").device().kind != "gpu", reason="needs a GPU")
+def test_cublas_is_right_and_ahead_of_the_naive_kernels_on_a_gpu():
+    measured = measure_gpu.Bench(SPEC, 1000, 1016, 1032).run(rounds=5)
+    assert {"cublas", "cublaslt_first", "cublaslt_best"} <= set(measured.record["rivals"])
+    assert measured.ratio < 1

@@ -67,3 +67,11 @@ def test_bad_input_is_one_clear_line(call, message):
     with pytest.raises(GemmlabError, match=message) as error:
         call()
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("kernel", ["k03_naive", "k04_coalesced"])
+def test_requested_bytes_are_what_the_emulator_counts(kernel):
+    import gemmlab
+
+    counted = gemmlab.count(kernel, 32, 64, 16).bytes("global")
+    assert counted == tiled_bytes(32, 64, 16, 1, 1)
