@@ -88,7 +88,8 @@ def name_files(ptx: str, texts: dict[str, str]) -> tuple[str, dict[str, str]]:
     def rename(match):
         path = match[2]
         if path not in chosen:
-            known = next((name for name in texts if Path(path).name == Path(name).name), None)
+            file = Path(path).name
+            known = next((name for name in texts if file in (Path(name).name, f"{name}.cu")), None)
             name = base = known or display_name(path)
             number = 2
             while name in sources:
