@@ -101,23 +101,30 @@ def variants_of(accesses, default: str = "") -> dict[str, list]:
 
 
 def one_per_site(accesses, space: str, step: int = 0, arrays=None) -> list:
-    """Return the `step`-th access of each instruction in `space`, in order of first execution.
+    """Return the `step`-th access of each load or store in `space`, by array name, then in order of first execution.
 
-    `arrays`: names to keep (None keeps all). An instruction that ran fewer times gives its last access.
+    `arrays`: names to keep (None keeps all). One that ran fewer times gives its last access.
     """
     sites: dict[tuple, list] = {}
     for access in accesses:
         if access.space != space or (arrays is not None and access.name not in arrays):
             continue
         sites.setdefault(site_key(access), []).append(access)
-    return [ran[min(step, len(ran) - 1)] for ran in sites.values()]
+    return sorted((ran[min(step, len(ran) - 1)] for ran in sites.values()), key=lambda access: access.name or "")
 
 
 def site_key(access) -> tuple:
-    """Return what tells one instruction of a trace from another."""
-    site = access.site
-    place = site if isinstance(site, int) else (getattr(site, "ptx_line", None), getattr(site, "line", None))
-    return (place, access.kind, access.name)
+    """Return what tells one load or store of the *source* from another; copies that unrolling made count as one.
+
+    In global memory that is the source line, kind, array and width. In shared memory, where arrays have no names, the
+    lanes' addresses relative to one another stand in for the name.
+    """
+    place = source_line(access) or getattr(access.site, "ptx_line", None)
+    pattern = None
+    if access.name is None:
+        addresses = np.asarray(access.addresses)
+        pattern = np.where(addresses >= 0, addresses - addresses.max(initial=0), 1).tobytes()
+    return (place, access.kind, access.name, access.width, pattern)
 
 
 def source_line(access) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import SimpleNamespace
 
 from . import palette
 from .figure import WIDTH, finish, new_figure, styled
@@ -55,7 +56,7 @@ def sectors_by_line(counters, *, title=""):
     counters: `ptxemu.Counters` (or anything with `.sites`). The thin line marks 4: what 32 lanes with 4 adjacent bytes
     each need. A kernel without global access gives a panel that says so.
     """
-    sites = [s for s in counters.sites if s.space == "global" and s.requests]
+    sites = _by_source(s for s in counters.sites if s.space == "global" and s.requests)
     figure, axes = new_figure(0.85 + 0.28 * max(1, len(sites)))
     ax = axes[0, 0]
     ax.set_title(title or "Sectors per request, counted")
@@ -76,3 +77,15 @@ def sectors_by_line(counters, *, title=""):
     ax.tick_params(axis="y", length=0)
     text = "; ".join(f"line {s.line}, {s.opcode}: {s.sectors_per_request:.3g} ({s.requests:,} requests)" for s in sites)
     return finish(figure, f"Sectors per global-memory request by instruction. {text}.")
+
+
+def _by_source(sites) -> list:
+    """Sum the copies of an instruction that unrolling made: same line, opcode and sectors per request."""
+    found: dict[tuple, int] = {}
+    for site in sites:
+        key = (site.line, site.opcode, site.sectors_per_request)
+        found[key] = found.get(key, 0) + site.requests
+    return [
+        SimpleNamespace(line=line, opcode=opcode, sectors_per_request=sectors, requests=requests)
+        for (line, opcode, sectors), requests in found.items()
+    ]

@@ -44,9 +44,13 @@ def _warps(accesses, space: str, steps: int) -> list[dict]:
         if len(site["steps"]) < steps:
             site["steps"].append(compact(access.addresses, access.base))
     return [
-        {"cta": list(cta), "warp": warp, "sites": _named_apart(list(sites.values()))}
+        {"cta": list(cta), "warp": warp, "sites": _named_apart(sorted(sites.values(), key=_by_array))}
         for (cta, warp), sites in sorted(warps.items(), key=lambda item: item[0])
     ]
+
+
+def _by_array(site: dict) -> str:
+    return site["array"] or ""
 
 
 def _site(access) -> dict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import GemmlabError
 from ..hardware import gpu
-from ..results import find
+from ..results import dram_bytes, find
 from ..roofline import Point, intensity
 from . import palette
 from .figure import finish, new_figure, styled
@@ -81,7 +81,7 @@ def _intensity(name, record, shape, dtype, kind, counters):
         if name not in (counters or {}):
             raise GemmlabError(f'pass counters={{"{name}": gl.count("{name}", M, N, K)}} for requested bytes')
         return counters[name].intensity
-    moved = record.get("dram_bytes")
+    moved = dram_bytes(record)
     if not moved:
         raise GemmlabError(f"the record of {name} holds no profiler bytes: use bytes=\"ideal\" or \"requested\"")
     return intensity(*shape, dtype, traffic=moved)

@@ -60,7 +60,7 @@
     const site = (variant) => variant.warps[Math.min(state.warp, variant.warps.length - 1)].sites[state.site];
     const depth = () => Math.max(...data.variants.map((variant) => (site(variant) ? site(variant).steps.length : 1))) - 1;
 
-    const step = G.slider({ label: "step", max: depth(), text: (k) => `k = ${k}`, change: (v) => { state.step = v; render(); } });
+    const step = G.slider({ label: "step", max: depth(), change: (v) => { state.step = v; render(); } });
     const lane = G.slider({ label: "lane", max: 31, change: (v) => { state.lane = v; render(); } });
     const warp = G.slider({ label: "warp", max: warps.length - 1, text: (i) => String(warps[i]), change: (v) => { state.warp = v; render(); } });
     warp.limit(warps.length - 1);
