@@ -1,16 +1,19 @@
-"""Scalar routines that generated code calls by address: rounding to odd, directed rounding, narrow floating-point formats.
+"""Scalar routines that generated code calls by address: rounding to odd and narrow floating-point formats.
 
 They take and give bit patterns. Rounding modes: 0 nearest even, 1 toward zero, 2 down, 3 up. Compiled by Numba on first use, cached on disk.
 """
 
 from __future__ import annotations
 
+import ctypes
 import functools
 
 import numpy as np
 from numba import cfunc, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from . import exact
 
 _i32, _i64 = types.int32, types.int64
 
@@ -68,24 +71,6 @@ def _sum_error(a, b, s):
     return (a - (s - t)) + (b - t)
 
 
-@njit
-def _direct(bits, error, mode):
-    """Correct a nearest result for a directed mode, given the sign of exact - nearest."""
-    magnitude = bits & _MAGNITUDE
-    if magnitude > _INFINITY or error == 0.0:
-        return bits
-    if magnitude == _INFINITY:  # overflowed by rounding
-        positive = bits >= 0
-        if mode == 1 or (mode == 2 and positive) or (mode == 3 and not positive):
-            return bits - 1
-        return bits
-    if error > 0.0 and (mode == 3 or (mode == 1 and bits < 0)):
-        return _toward(bits, True)
-    if error < 0.0 and (mode == 2 or (mode == 1 and bits >= 0)):
-        return _toward(bits, False)
-    return bits
-
-
 def add_odd(a, b):
     x, y = _as_float(a), _as_float(b)
     s = x + y
@@ -112,73 +97,6 @@ def sqrt_odd(a):
     if (bits & _MAGNITUDE) >= _INFINITY or x == 0.0:
         return bits
     return _odd(bits, _fma(-r, r, x))
-
-
-def add_f64(a, b, mode):
-    x, y = _as_float(a), _as_float(b)
-    s = x + y
-    bits = _as_bits(s)
-    if s == 0.0 and mode == 2 and x == -y and ((a ^ b) < 0):
-        return _SIGN
-    if (a & _MAGNITUDE) >= _INFINITY or (b & _MAGNITUDE) >= _INFINITY:
-        return bits
-    if (bits & _MAGNITUDE) == _INFINITY:
-        return _direct(bits, -s, mode)
-    return _direct(bits, _sum_error(x, y, s), mode)
-
-
-def mul_f64(a, b, mode):
-    x, y = _as_float(a), _as_float(b)
-    p = x * y
-    bits = _as_bits(p)
-    if (a & _MAGNITUDE) >= _INFINITY or (b & _MAGNITUDE) >= _INFINITY:
-        return bits
-    if (bits & _MAGNITUDE) == _INFINITY:
-        return _direct(bits, -p, mode)
-    if abs(p) < 1e-290 and x != 0.0 and y != 0.0:  # the error may underflow: scale it
-        error = _fma(x * 2.0**300, y * 2.0**300, -(p * 2.0**300) * 2.0**300)
-    else:
-        error = _fma(x, y, -p)
-    return _direct(bits, error, mode)
-
-
-def fma_f64(a, b, c, mode):
-    x, y, z = _as_float(a), _as_float(b), _as_float(c)
-    r = _fma(x, y, z)
-    bits = _as_bits(r)
-    if (a & _MAGNITUDE) >= _INFINITY or (b & _MAGNITUDE) >= _INFINITY or (c & _MAGNITUDE) >= _INFINITY:
-        return bits
-    if (bits & _MAGNITUDE) == _INFINITY:
-        return _direct(bits, -r, mode)
-    p = x * y
-    e = _fma(x, y, -p)
-    s = p + z
-    t = _sum_error(p, z, s)
-    if r == 0.0 and s == 0.0 and e == 0.0:
-        return _SIGN if mode == 2 and (((a ^ b) ^ c) < 0) else bits
-    error = ((s - r) + t) + e
-    return _direct(bits, error, mode)
-
-
-def div_f64(a, b, mode):
-    x, y = _as_float(a), _as_float(b)
-    q = x / y if y != 0.0 else np.nan if x == 0.0 or x != x else np.inf * (1.0 if (a ^ b) >= 0 else -1.0)
-    bits = _as_bits(q)
-    if (a & _MAGNITUDE) >= _INFINITY or (b & _MAGNITUDE) >= _INFINITY or y == 0.0:
-        return bits
-    if (bits & _MAGNITUDE) == _INFINITY:
-        return _direct(bits, -q, mode)
-    error = _fma(-q, y, x)
-    return _direct(bits, error if y > 0.0 else -error, mode)
-
-
-def sqrt_f64(a, mode):
-    x = _as_float(a)
-    r = np.sqrt(x)
-    bits = _as_bits(r)
-    if (bits & _MAGNITUDE) >= _INFINITY or x == 0.0:
-        return bits
-    return _direct(bits, _fma(-r, r, x), mode)
 
 
 @njit
@@ -297,8 +215,7 @@ def i64_to_f64(value, signed, mode):
 
 
 _SIGNATURES = {
-    "add_odd": _i64(_i64, _i64), "div_odd": _i64(_i64, _i64), "sqrt_odd": _i64(_i64), "add_f64": _i64(_i64, _i64, _i32),
-    "mul_f64": _i64(_i64, _i64, _i32), "fma_f64": _i64(_i64, _i64, _i64, _i32), "div_f64": _i64(_i64, _i64, _i32), "sqrt_f64": _i64(_i64, _i32),
+    "add_odd": _i64(_i64, _i64), "div_odd": _i64(_i64, _i64), "sqrt_odd": _i64(_i64),
     "f64_to_f32": _i32(_i64, _i32), "f64_to_small": _i32(_i64, _i32, _i32, _i32), "f64_to_fp8": _i32(_i64, _i32, _i32),
     "fp8_to_f16": _i32(_i32, _i32, _i32), "i64_to_f64": _i64(_i64, _i32, _i32),
 }
@@ -306,10 +223,9 @@ _SIGNATURES = {
 
 @functools.cache
 def compiled(name):
-    """The compiled helper; keep it alive as long as code calls its address."""
-    return cfunc(_SIGNATURES[name], cache=True, nopython=True)(globals()[name])
-
-
-def address(name):
-    """Machine address of a helper."""
-    return compiled(name).address
+    """(address, keeper) of a helper; keep the keeper alive as long as code calls the address."""
+    if name in exact.ARITY:
+        keeper = exact.callback(name)
+        return ctypes.cast(keeper, ctypes.c_void_p).value, keeper
+    keeper = cfunc(_SIGNATURES[name], cache=True, nopython=True)(globals()[name])
+    return keeper.address, keeper

@@ -62,4 +62,4 @@ class Unit:
         """Address of a helper; the helper stays alive with this unit."""
         if name not in self.helpers:
             self.helpers[name] = helpers.compiled(name)
-        return self.helpers[name].address
+        return self.helpers[name][0]
