@@ -81,14 +81,8 @@ def wavefronts_of(access) -> list[dict[int, tuple[int, tuple[int, ...]]]]:
 
 
 def ideal_wavefronts(access) -> int:
-    """Return the fewest wavefronts that the access could take: distinct words over 32 banks, rounded up."""
-    words = {
-        word
-        for address in np.asarray(access.addresses, dtype=np.int64).tolist()
-        if address >= 0
-        for word in range(address // 4, (address + access.width + 3) // 4)
-    }
-    return -(-len(words) // BANKS)
+    """Return the fewest wavefronts that the access could take: the words served, over 32 banks, rounded up."""
+    return max(1, -(-sum(len(front) for front in wavefronts_of(access)) // BANKS))
 
 
 def variants_of(accesses, default: str = "") -> dict[str, list]:

@@ -13,6 +13,7 @@ from gemmlab import plots
 from gemmlab.errors import GemmlabError
 from gemmlab.plots import palette
 from gemmlab.plots.access import ideal_wavefronts, sectors_of, wavefronts_of
+from ptxemu import counting
 from tests.viz import fakes
 from tests.viz.fakes import Access, Site
 
@@ -163,3 +164,29 @@ def test_palette_meanings_are_fixed_and_readable():
     )  # fmt: skip
     assert palette.ink_on(palette.B) == "#000000" and palette.ink_on("#000000") == "#FFFFFF"
     assert palette.tint(palette.A, 0) == "#FFFFFF" and palette.tint(palette.A, 1) == palette.A
+
+
+def _patterns():
+    """Access patterns of the kinds that kernels make, and random ones: (byte addresses of 32 lanes, width)."""
+    random, lane = np.random.default_rng(7), np.arange(32)
+    for width in (1, 2, 4, 8, 16):
+        for stride in (0, 1, 2, 3, 8, 31, 32, 33):
+            yield lane * stride * width, width
+        for _ in range(10):
+            yield random.integers(0, 512, 32) * width, width
+            yield np.where(random.random(32) < 0.6, random.integers(0, 64, 32) * width, -1), width
+
+
+@pytest.mark.parametrize("seen", ["sectors", "wavefronts"])
+def test_pictures_show_what_the_counters_count(seen):
+    for addresses, width in _patterns():
+        active = np.flatnonzero(addresses >= 0)
+        row, starts = np.zeros(counting.FIELDS, np.int64), np.array([0, len(active)])
+        access = Access(Site(1, 1), addresses, width=width)
+        if seen == "sectors":
+            counting.count_sectors(addresses[active], starts, width, row)
+            assert len(sectors_of(access).sectors) == row[counting.SECTORS]
+        else:
+            counting.count_wavefronts(addresses[active], active, starts, width, row)
+            shown = (len(wavefronts_of(access)), ideal_wavefronts(access))
+            assert shown == (row[counting.WAVEFRONTS], row[counting.IDEAL])

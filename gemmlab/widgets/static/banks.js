@@ -25,14 +25,11 @@
   }
   G.wavefronts = wavefronts;
 
-  function ideal(list, width) {
-    const words = new Set();
-    for (const address of list) if (address !== null) for (let w = Math.floor(address / 4); w * 4 < address + width; w++) words.add(w);
-    return Math.ceil(words.size / 32);
-  }
+  // The fewest wavefronts possible: the words served, over 32 banks.
+  const ideal = (fronts) => Math.max(1, Math.ceil(fronts.reduce((words, front) => words + front.size, 0) / 32));
 
   function panel(title, list, width, lane, pick) {
-    const fronts = wavefronts(list, width), best = ideal(list, width), cell = 20, high = 16, bad = fronts.length > best;
+    const fronts = wavefronts(list, width), best = ideal(fronts), cell = 20, high = 16, bad = fronts.length > best;
     const view = G.svg("svg", { viewBox: `-1 -1 ${32 * cell + 2} ${fronts.length * high + 30}`, role: "img",
       "aria-label": `${title}: ${G.plural(fronts.length, "wavefront")}, ideal ${best}` });
     fronts.forEach((front, row) => {
