@@ -113,6 +113,9 @@ def emulate(compiled: Compiled, args, names, grid, block, shared=0, roles=None, 
         return wrapped[id(array)]
 
     flat = arguments.flatten(compiled, tuple(args), pointer_of)
+    cc, suffix = parse_target(compiled.target)
+    if cc > ptxemu.H200.cc or (suffix and cc != ptxemu.H200.cc):
+        options["profile"] = ptxemu.profile_for(compiled.target)
     try:
         entry = ptxemu.load(compiled.ptx).entry(compiled.entry)
         return ptxemu.launch(entry, grid, block, flat, shared, **options)

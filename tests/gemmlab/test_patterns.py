@@ -1,5 +1,7 @@
 """Every pattern is named when a NumPy stand-in makes it, at every shape where it shows."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -92,7 +94,7 @@ EVERYWHERE = [
 def test_pattern_is_named(number, shape):
     make, message = EVERYWHERE[number]
     text = said(make, shape)
-    assert __import__("re").search(message, text), text
+    assert re.search(message, text), text
     assert "\n" not in text
 
 

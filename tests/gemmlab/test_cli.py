@@ -1,0 +1,99 @@
+"""The command line: exit codes, one line for bad input, JSON that parses."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from gemmlab.cli import main
+from gemmlab.device import Device
+from gemmlab.source import REPOSITORY
+
+
+def call(capsys, *argv):
+    try:
+        code = main(list(argv))
+    except SystemExit as stop:
+        code = stop.code
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.mark.parametrize("command", ["doctor", "list", "stale"])
+def test_plain_and_json(capsys, command):
+    code, out, err = call(capsys, command)
+    assert code == 0 and out.strip() and not err
+    code, out, err = call(capsys, command, "--json")
+    assert code == 0 and not err
+    json.loads(out)
+
+
+def test_list_names_every_kernel(capsys):
+    rows = json.loads(call(capsys, "list", "--json")[1])
+    assert [row["kernel"] for row in rows][:3] == ["k03_naive", "k03_naive_cuda", "k04_coalesced"]
+    assert {"kernel", "chapter", "language", "needs", "title"} == set(rows[0])
+
+
+def test_check(capsys):
+    code, out, _ = call(capsys, "check", "k04_coalesced", "--shape", "17,33,5", "--backend", "emulator")
+    assert (code, out) == (0, "k04_coalesced: right at 1 shape on the emulator, no findings\n")
+    code, out, _ = call(capsys, "check", "k04_coalesced", "--shape", "17,33,5", "--backend", "emulator", "--json")
+    assert code == 0 and json.loads(out)["right"] is True
+
+
+def test_count(capsys):
+    code, out, _ = call(capsys, "count", "k04_coalesced", "--shape", "32,32,8")
+    assert code == 0 and "B: " in out
+    code, out, _ = call(capsys, "count", "k04_coalesced", "--shape", "32,32,8", "--json")
+    assert json.loads(out)["flops"] == 2 * 32 * 32 * 8
+
+
+def test_measure_without_a_gpu_says_what_is_recorded(capsys, monkeypatch):
+    monkeypatch.setattr(sys.modules["gemmlab.device"], "device", lambda: Device("none", reason="no GPU"))
+    code, out, _ = call(capsys, "measure", "k03_naive", "--shape", "1024,1024,1024")
+    assert code == 0 and "recorded" in out
+    code, out, _ = call(capsys, "measure", "k03_naive", "--shape", "1024,1024,1024", "--json")
+    assert json.loads(out)[0]["kernel"] == "k03_naive"
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ([], "required"),
+        (["frobnicate"], "invalid choice"),
+        (["check"], "required"),
+        (["check", "nope"], "no kernel 'nope'; the ladder has"),
+        (["check", "k03_naive", "--shape", "3,4"], "give three integers"),
+        (["check", "k03_naive", "--shape", "3,4,x"], "give three integers"),
+        (["check", "k03_naive", "--shape", "3,4,0"], "at least 1"),
+        (["check", "k03_naive", "--backend", "tpu"], "invalid choice"),
+        (["count", "nope"], "no kernel 'nope'"),
+        (["measure", "nope"], "no kernel 'nope'"),
+        (["grade", "no-such-folder", "--out", "x"], "no folder no-such-folder"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(capsys, argv, message):
+    code, out, err = call(capsys, *argv)
+    assert code == 2 and not out
+    assert message in err and len(err.splitlines()) == 1
+
+
+def test_a_wrong_kernel_is_code_1(capsys, monkeypatch):
+    import kernels
+
+    wrong = kernels.Spec(
+        name="k03_naive", chapter="03", title="", language="numba", file="simt/k03_naive.py", entry="naive", change="",
+        block=(32, 8, 1), grid=("max(1, M//32)", "max(1, N//8)", "1"),
+    )  # fmt: skip
+    monkeypatch.setattr(kernels, "LADDER", (wrong,))
+    code, out, err = call(capsys, "check", "k03_naive", "--backend", "emulator")
+    assert code == 1 and not out and "never written" in err and "Traceback" not in err
+    code, out, _ = call(capsys, "check", "k03_naive", "--backend", "emulator", "--json")
+    assert code == 1 and json.loads(out)["right"] is False
+
+
+def test_as_a_module():
+    command = [sys.executable, "-m", "gemmlab", "check", "nope"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2 and done.stderr.startswith("gemmlab: no kernel 'nope'")

@@ -1,0 +1,69 @@
+"""Counters by source line and by array, and the trace of one warp."""
+
+import json
+
+import numpy as np
+import pytest
+
+import gemmlab as gl
+
+
+@pytest.fixture(scope="module")
+def naive():
+    return gl.count("k03_naive", 64, 64, 32)
+
+
+def test_totals_follow_from_the_shape(naive):
+    assert naive.flops == 2 * 64 * 64 * 32
+    assert naive.bytes("global") == 4 * (2 * 64 * 64 * 32 + 64 * 64)
+    assert naive.report.completed and not naive.report.findings
+
+
+def test_sectors_per_request_by_array(naive):
+    found = {name: site.sectors_per_request for name, site in naive.arrays.items()}
+    assert found == {"A": 32.0, "B": 1.0, "C": 32.0}
+    found = {name: site.sectors_per_request for name, site in gl.count("k04_coalesced", 64, 64, 32).arrays.items()}
+    assert found == {"A": 1.0, "B": 4.0, "C": 4.0}
+
+
+def test_lines_carry_their_code(naive):
+    by_code = {line.code: line for line in naive.lines}
+    assert by_code["acc += A[m, k] * B[k, n]"].arrays == ("A", "B")
+    assert by_code["C[m, n] = acc"].site.requests == 64 * 64 // 32
+    assert sum(line.site.bytes for line in naive.lines if line.arrays) == naive.bytes("global")
+
+
+def test_both_languages_ask_for_the_same_bytes(naive):
+    assert gl.count("k03_naive_cuda", 64, 64, 32).bytes("global") == naive.bytes("global")
+
+
+def test_text_html_and_json(naive):
+    text, page = str(naive), naive._repr_html_()
+    assert text.splitlines()[0] == "k03_naive, M=64, N=64, K=32: counted on the emulator"
+    assert "sectors/request" in text and "wavefronts" not in text.splitlines()[1]
+    assert "<code>acc += A[m, k] * B[k, n]</code>" in page and "A: " in page
+    assert json.loads(json.dumps(naive.to_dict()))["arrays"]["A"]["sectors_per_request"] == 32.0
+
+
+def test_trace_of_a_warp():
+    accesses = gl.trace("k04_coalesced", 64, 64, 8, cta=(1, 2, 0), warp=3)
+    loads = [access for access in accesses if access.name == "B"]
+    assert len(loads) == 8 and {access.warp for access in accesses} == {3}
+    columns = (loads[0].addresses - loads[0].base) // 4 % 64
+    np.testing.assert_array_equal(columns, np.arange(32, 64))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: gl.count("k03_naive", 64, 64, 0), "K = 0"),
+        (lambda: gl.count("k03_naive", 64.0, 64, 8), "M = 64.0"),
+        (lambda: gl.count("none", 8, 8, 8), "no kernel 'none'"),
+        (lambda: gl.trace("k03_naive", 64, 64, 8, cta=(9, 0, 0)), r"no block \(9, 0, 0\) in a grid of \(2, 8, 1\)"),
+        (lambda: gl.trace("k03_naive", 64, 64, 8, warp=8), "no warp 8 in a block"),
+    ],
+)
+def test_bad_input_is_one_line(call, message):
+    with pytest.raises(gl.GemmlabError, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)
