@@ -5,7 +5,7 @@ Limit:  each multiply-add still needs two loads: the load/store units are busy l
 Needs:  any GPU. A (M, K), B (K, N), C (M, N), float32, row-major. Block (32, 8), grid (cdiv(N, 32), cdiv(M, 8)).
 """
 
-from numba import cuda, float32
+from numba import cuda, float32, uint32
 
 
 # region: kernel
@@ -13,8 +13,11 @@ from numba import cuda, float32
 def coalesced(A, B, C):
     n, m = cuda.grid(2)  # NOTE: x counts columns, so that a warp reads 32 neighbours of B and writes 32 of C
     if m < C.shape[0] and n < C.shape[1]:
+        m, n, K = uint32(m), uint32(n), uint32(A.shape[1])
         acc = float32(0)
-        for k in range(A.shape[1]):
+        k = uint32(0)
+        while k < K:
             acc += A[m, k] * B[k, n]
+            k += uint32(1)
         C[m, n] = acc
 # endregion
