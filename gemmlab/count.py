@@ -154,17 +154,21 @@ def count(kernel, M: int, N: int, K: int, rule=None, *, schedule="late", **launc
 def trace(kernel, M: int, N: int, K: int, cta=(0, 0, 0), warp: int = 0, rule=None, **launch) -> list[Access]:
     """Return the memory accesses of one warp of one CTA (`cta`: x, y, z), in order; see ptxemu.Access.
 
+    cta=None takes all CTAs and warp=None all warps of each: what `plots.reads_per_element` needs, at a small size.
+
     Raises GemmlabError for bad input, also for a warp or a CTA that the launch does not have.
     """
     rule = launch_rule(kernel, rule, **launch)
     grid, block, _ = evaluate_rule(rule, M, N, K)
-    cta = (*((cta,) if isinstance(cta, int) else tuple(cta)), 0, 0)[:3]
-    if not all(0 <= index < extent for index, extent in zip(cta, grid, strict=True)):
-        raise GemmlabError(f"there is no block {cta} in a grid of {grid}")
+    everywhere = tuple((x, y, z) for z in range(grid[2]) for y in range(grid[1]) for x in range(grid[0]))
+    ctas = everywhere if cta is None else ((*((cta,) if isinstance(cta, int) else tuple(cta)), 0, 0)[:3],)
+    if cta is not None and not all(0 <= index < extent for index, extent in zip(ctas[0], grid, strict=True)):
+        raise GemmlabError(f"there is no block {ctas[0]} in a grid of {grid}")
     warps = -(-block[0] * block[1] * block[2] // 32)
-    if not 0 <= warp < warps:
+    if warp is not None and not 0 <= warp < warps:
         raise GemmlabError(f"there is no warp {warp} in a block of {block}: it has {warps}")
-    wanted = Trace(ctas=(cta,), warps=(warp,), limit=TRACE_LIMIT)
+    limit = TRACE_LIMIT * (len(ctas) if cta is None else 1) * (warps if warp is None else 1)
+    wanted = Trace(ctas=ctas, warps=tuple(range(warps)) if warp is None else (warp,), limit=limit)
     return _run(kernel, (M, N, K), rule, {}, wanted, "late", False)[0].trace
 
 

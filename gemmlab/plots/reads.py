@@ -62,11 +62,18 @@ def reads_per_element(accesses, shapes: Mapping[str, tuple[int, int]] | None = N
         ax.set_yticks([0, rows - 1])
         ax.spines[:].set_visible(False)
         ax.set_title(name)
-        ax.set_xlabel(f"{_range(by_thread)} reads by threads\n{_range(by_request)} warp requests", fontsize=8.5)
-    title = title or "Reads of each element, counted over the whole grid"
+        ax.set_xlabel(f"{_range(by_thread)} reads by lanes\n{_range(by_request)} warp requests", fontsize=8.5)
+    title = title or f"Reads of each element by {_who(accesses)}, counted"
     figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=10.5)
-    text = "; ".join(f"{name}: {_range(a)} reads by threads, {_range(b)} requests" for name, (a, b) in counts.items())
+    text = "; ".join(f"{name}: {_range(a)} reads by lanes, {_range(b)} requests" for name, (a, b) in counts.items())
     return finish(figure, f"Heat map of reads per element. {text}.")
+
+
+def _who(accesses) -> str:
+    """Say whose reads a trace holds, so that a part of the grid is not taken for all of it."""
+    warps = {(access.cta, access.warp) for access in accesses}
+    ctas = len({cta for cta, _ in warps})
+    return f"{len(warps)} warp{'s' * (len(warps) != 1)} of {ctas} CTA{'s' * (ctas != 1)}"
 
 
 def _range(counts) -> str:
