@@ -143,7 +143,8 @@ counters
 
 # %%
 print(f"{counters.bytes('global'):,} bytes requested for {counters.flops:,} FLOP: {counters.intensity:.3f} FLOP/byte")
-gl.plots.reads_per_element(counters.report.trace, {"A": (64, 64), "B": (64, 32)})
+everywhere = gl.trace(naive, 64, 32, 64, rule=rule, cta=None, warp=None)
+gl.plots.reads_per_element(everywhere, {"A": (64, 64), "B": (64, 32)})
 
 # %% [markdown]
 # ## The same kernel in CUDA C++
