@@ -53,9 +53,7 @@ def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     try:
         if argv[:1] == ["grade"]:
-            from gemmlab.grade import main as grade
-
-            return grade(argv[1:]) or 0
+            return _grade(argv[1:])
         options = parser().parse_args(argv)
         return _COMMANDS[options.command](options)
     except GemmlabError as error:
@@ -152,6 +150,14 @@ def _stale(options) -> int:
     lines = ["{kernel} {M},{N},{K} on {gpu}, {date}: {reason}".format(**entry) for entry in found]
     _show(options, "\n".join(lines) or "every record belongs to its kernel's present source", found)
     return 0
+
+
+def _grade(argv: list[str]) -> int:
+    try:
+        from gemmlab.grade import main as grade
+    except ModuleNotFoundError as error:
+        raise GemmlabError(f"grading needs {error.name}: pip install -r requirements.txt") from None
+    return grade(argv) or 0
 
 
 _COMMANDS = {

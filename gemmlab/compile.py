@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from gemmlab import compat, hints, lint, nvrtc
-from gemmlab.args import cuda_params
+from gemmlab.args import cuda_params, is_array, is_contiguous
 from gemmlab.assemble import Assembly, assemble, disassemble, parse_log
 from gemmlab.device import device
 from gemmlab.errors import GemmlabError
@@ -232,8 +232,8 @@ def _numba_types(function, spec: Spec | None, signature) -> tuple:
 
 
 def _numba_type(value):
-    if hasattr(value, "dtype") and getattr(value, "ndim", 0) > 0 and hasattr(value, "flags"):
-        order = "C" if value.flags.c_contiguous else "F" if value.flags.f_contiguous else "A"
+    if is_array(value):
+        order = next((order for order in "CF" if is_contiguous(value, order)), "A")
         return compat.numba_array_type(value.dtype, value.ndim, order)
     if hasattr(value, "mangling_args"):  # a Numba type
         return value

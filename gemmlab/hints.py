@@ -11,6 +11,7 @@ _FAMILIES = (
     (re.compile(r"tensormap\.replace"), _WITH_SUFFIX, "tensormap.replace needs a target with the suffix 'a'"),
 )
 _ARRAY_SHAPE = re.compile(r"No implementation of function Function\(<function (shared|local)\.array")
+_COLOURS = re.compile(r"\x1b\[[\d;]*m")
 _ERROR_LINE = re.compile(r"error|fatal", re.IGNORECASE)
 _NEEDS_TARGET = re.compile(r"requires .target (sm_\d+\w?)")
 
@@ -49,7 +50,7 @@ def compiler_message(log: str, name: str, target: str, version: str, options: li
 
 def numba_message(error: Exception, function) -> str:
     """Return the message for a kernel that Numba cannot compile: one line with the line number and the reason."""
-    text = str(error)
+    text = _COLOURS.sub("", str(error))
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     array = _ARRAY_SHAPE.search(text)
     if array:

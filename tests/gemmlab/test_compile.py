@@ -238,7 +238,7 @@ def test_what_is_no_kernel(kernel, message):
 
 
 def test_from_ptx():
-    ptx = gl.compile("k03_naive_cuda").ptx
+    ptx = gl.compile("k03_naive_cuda", target="sm_90").ptx
     again = from_ptx(ptx, "cuda")
     assert (again.entry, again.target) == ("naive", "sm_90") and again.registers
     with pytest.raises(gl.GemmlabError, match="no kernel 'other'"):
