@@ -139,6 +139,7 @@ class Observer:
     def syncwarp(self, site, slot, warp, tids):
         """bar.warp.sync completed for ``tids`` int32[n] of one warp."""
         if self.race:
+            self.race.partial_order()
             self.race.clocks.syncwarp(slot, warp, np.asarray(tids))
 
     def arrive(self, site, slot, barrier, tids):
@@ -146,6 +147,7 @@ class Observer:
         barrier's completion.
         """
         if self.race:
+            self.race.partial_order()
             self.race.clocks.arrive(slot, barrier, np.asarray(tids))
 
     def barrier(self, site, slot, barrier, tids, full=True):
@@ -160,6 +162,7 @@ class Observer:
         if full and (slot, barrier) not in self.race.clocks.arrived:
             self.race.clocks.full_barrier(slot)
         else:
+            self.race.partial_order()
             self.race.clocks.partial_barrier(slot, barrier, np.asarray(tids))
 
     def finding(self, rule, site, lanes=None, addr=None, space=None, other_site=None, detail="", severity=None):
@@ -228,9 +231,7 @@ class Observer:
             first = (array.address - self.memory.global_base) >> race.shift
             last = (array.address + array.nbytes - 1 - self.memory.global_base) >> race.shift
             cells = race.global_.reshape(-1, race.entries, 3)[first : last + 1]
-            touched = cells[:, 0, 0] != 0
-            if race.entries > 3:
-                touched = touched | (cells[:, 3, 0] != 0)
+            touched = (cells[:, 0, 0] | cells[:, -2, 0]) != 0
             per = max(1, array.itemsize >> race.shift)
             touched = touched.reshape(-1, per).all(axis=1)
             shape = tuple(array.shape) or (1,)

@@ -10,6 +10,8 @@ from .race_text import Example, Pair, race_finding, uninitialised_finding
 
 CANDIDATES = 1 << 15
 EXAMPLES = 4
+FEW, MANY = 2, 4
+_PARTIAL = ("bar.warp", "bar.arrive", "barrier.arrive", "membar", "fence")
 _SCOPE = {"cta": CTA_SCOPE, "": GPU_SCOPE, "cluster": GPU_SCOPE, "gpu": GPU_SCOPE, "gl": GPU_SCOPE, "sys": GPU_SCOPE}
 _NO_SHADOW = {"local", "const", "param"}
 
@@ -22,11 +24,10 @@ class RaceChecker:
         self.clocks = Clocks(slots, n_threads)
         widths = [s.width for s in sites if s.op and s.space not in _NO_SHADOW]
         self.shift = max(0, min([4, *widths]).bit_length() - 1)
-        self.entries = 5 if any(s.op and s.sem for s in sites) else 3
+        self.readers = MANY if any(s.opcode.startswith(_PARTIAL) for s in sites) else FEW
         self.granules = (shared_bytes >> self.shift) + 1
-        self.slot_size = self.granules * self.entries * sh.ENTRY
-        self.shared = sh.new_shadow(slots * self.granules, self.entries)
-        self.global_ = sh.new_shadow((memory.global_size >> self.shift) + 1, self.entries)
+        self.shared = sh.new_shadow(slots * self.granules, self.readers)
+        self.global_ = sh.new_shadow((memory.global_size >> self.shift) + 1, self.readers)
         self.stores = np.zeros((memory.global_size >> self.shift) + 1, np.uint16)
         self.count_stores = any(a.role == "out" for a in memory.arrays)
         self.out = np.empty((CANDIDATES, sh.CANDIDATE_FIELDS), np.int64)
@@ -35,8 +36,19 @@ class RaceChecker:
 
     def begin(self, slots, ctas):
         self.clocks.begin(slots, ctas)
-        for slot in slots.tolist():
-            self.shared[slot * self.slot_size : (slot + 1) * self.slot_size] = 0
+        self.shared.reshape(-1, self.granules * self.entries * sh.ENTRY)[slots] = 0
+
+    @property
+    def entries(self):
+        """Entries of a granule."""
+        return 3 + self.readers
+
+    def partial_order(self):
+        """Something orders a part of a CTA: keep more readers from now on."""
+        if self.readers == FEW:
+            self.readers = MANY
+            self.shared = sh.with_more_readers(self.shared, MANY)
+            self.global_ = sh.with_more_readers(self.global_, MANY)
 
     def access(self, site, space, addr, lanes, same):
         """Check and enter one memory instruction."""
@@ -54,7 +66,7 @@ class RaceChecker:
         lane = 0
         while lane < lanes.n:
             lane, n = sh.check_access(
-                table, self.entries, stride, offset, self.shift, addr, nbytes, lanes.slot, lanes.tid, clocks.cta_of,
+                table, self.readers, stride, offset, self.shift, addr, nbytes, lanes.slot, lanes.tid, clocks.cta_of,
                 clocks.clock, clocks.base, clocks.warp_base, clocks.dense_index, clocks.dense, kind, flags, site,
                 clocks.any_fence, in_shared, self.out, lane,
             )  # fmt: skip
@@ -93,7 +105,7 @@ class RaceChecker:
             return
         info, lane = self.sites[site], races[:, sh.LANE]
         other_site = races[:, sh.OTHER_ID] >> sh.SITE_SHIFT
-        reader = (races[:, sh.OTHER_ENTRY] == 1) | (races[:, sh.OTHER_ENTRY] == 2)
+        reader = (races[:, sh.OTHER_ENTRY] >= 1) & (races[:, sh.OTHER_ENTRY] <= self.readers)
         equal_store = ~reader & same[lane] if same is not None else np.zeros(len(races), bool)
         kinds = np.stack([other_site, reader, equal_store], axis=1)
         for other, other_reads, equal in np.unique(kinds, axis=0).tolist():

@@ -2,10 +2,11 @@
 it.
 
 A shadow is int32[granules, entries, 3], stored flat; an entry is (stamp, id, cta) with ``stamp`` 0 for "none" and
-``id = site << 12 | volatile << 11 | strong << 10 | tid``. Entries: 0 the last plain write, 1 and 2 two different
-readers of the latest epoch (readers of different CTAs if there are any), 3 and 4 two strong writers (atomics,
-relaxed and volatile stores); 3 and 4 exist only where the kernel has strong accesses. Two readers are enough:
-whoever writes next is not both of them.
+``id = site << 12 | volatile << 11 | strong << 10 | tid``. Entry 0 is the last plain write; then come ``readers``
+different readers of the latest epoch (of different CTAs and warps if there are any); the last two are strong
+writers (atomics, relaxed and volatile stores). With full barriers only, two readers are enough: whoever writes next
+is not both of them. Where a kernel orders parts of a CTA or uses flags, four are kept; among more than four warps
+chance decides, differently for every granule.
 
 An earlier access with stamp s by thread u is ordered before thread t of the same CTA if s < base (the last full
 barrier), or u == t, or both are in one warp and s < warp_base (the last full ``bar.warp.sync``), or s < dense[t, u]
@@ -31,9 +32,17 @@ CANDIDATE_FIELDS = 7
 ENTRY = 3
 
 
-def new_shadow(granules, entries):
-    """An empty shadow, flat: int32[granules * entries * 3]. Pages that are never touched cost nothing."""
-    return np.zeros(granules * entries * ENTRY, np.int32)
+def new_shadow(granules, readers):
+    """An empty shadow, flat: int32[granules * (3 + readers) * 3]. Pages that are never touched cost nothing."""
+    return np.zeros(granules * (3 + readers) * ENTRY, np.int32)
+
+
+def with_more_readers(shadow, readers):
+    """A shadow with two reader entries, copied into one with ``readers``."""
+    old = shadow.reshape(-1, 5, ENTRY)
+    new = np.zeros((len(old), 3 + readers, ENTRY), np.int32)
+    new[:, :3], new[:, -2:] = old[:, :3], old[:, 3:]
+    return new.ravel()
 
 
 @njit(cache=True, inline="always")
@@ -49,7 +58,7 @@ def _ordered(stamp, other, t, slot, base, warp_base, dense_index, dense):
 
 @njit(cache=True)
 def check_access(
-    shadow, entries, slot_stride, offset, shift, addr, nbytes, slots, tids, slot_cta, clock, base, warp_base,
+    shadow, readers, slot_stride, offset, shift, addr, nbytes, slots, tids, slot_cta, clock, base, warp_base,
     dense_index, dense, kind, flags, site, flagged, in_shared, out, first_lane,
 ):  # fmt: skip
     """Compare one instruction's lanes with the shadow, then enter them.
@@ -63,9 +72,11 @@ def check_access(
     room = out.shape[0] - 8 * max(1, nbytes >> shift)
     strong = flags & STRONG
     tail = (site << SITE_SHIFT) | flags
+    entries = 3 + readers
     width = entries * ENTRY
+    strong_at = 3 * (1 + readers)
     slot, cta, floor, first = -1, np.int64(-1), np.int32(0), 0
-    simple = kind == LOAD and entries == 3 and not flagged
+    simple = kind == LOAD and not flagged
     for i in range(first_lane, len(addr)):
         if n_out >= room:
             return i, n_out
@@ -80,15 +91,17 @@ def check_access(
         g1 = first + ((byte + nbytes - 1) >> shift)
         for g in range(g0, g1 + 1):
             c = g * width
-            if simple and (shadow[c] == 0) != in_shared and (shadow[c] == 0 or (shadow[c] < floor and shadow[c + 2] == cta)):
-                s1, s2 = shadow[c + 3], shadow[c + 6]
-                if s1 and s2 and (shadow[c + 5] != shadow[c + 8] or (s1 >= floor and s2 >= floor and shadow[c + 5] == cta)):
-                    continue  # the commonest case: nothing to compare, and two readers are known
-            written = shadow[c]
-            if entries > 3:
-                written |= shadow[c + 9]
+            w = shadow[c]
+            if (
+                simple
+                and shadow[c + strong_at] == 0
+                and ((w == 0 and not in_shared) or (w != 0 and w < floor and shadow[c + 2] == cta))
+            ):
+                if _readers_are_enough(shadow, c, readers, stamp, cta, t, floor):
+                    continue  # the commonest case: nothing to compare, nothing to enter
+            written = shadow[c] | shadow[c + strong_at]
             for e in range(entries):
-                if kind == LOAD and (e == 1 or e == 2):
+                if kind == LOAD and 1 <= e <= readers:
                     continue
                 s = shadow[c + 3 * e]
                 if s == 0:
@@ -112,9 +125,9 @@ def check_access(
                 out[n_out, LANE], out[n_out, GRANULE] = i, g
                 n_out += 1
             if kind == LOAD:
-                _enter_reader(shadow, c, stamp, me, cta, t, floor, flagged)
+                _enter_reader(shadow, c, readers, stamp, me, cta, t, floor, flagged, g)
             elif strong:
-                _enter_strong(shadow, c + 9, stamp, me, cta, t)
+                _enter_strong(shadow, c + strong_at, stamp, me, cta, t)
             else:
                 for e in range(1, entries):
                     shadow[c + 3 * e] = 0
@@ -123,35 +136,66 @@ def check_access(
 
 
 @njit(cache=True, inline="always")
-def _enter_reader(shadow, c, stamp, me, cta, t, floor, flagged):
-    """Enter a reader: keep two readers of the latest epoch, of two CTAs if possible, plain ones rather than strong
-    ones.
+def _readers_are_enough(shadow, c, readers, stamp, cta, t, floor):
+    """Whether entering this read would tell nothing new: see ``_enter_reader``."""
+    s1, s2 = shadow[c + 3], shadow[c + 6]
+    if s1 == stamp and shadow[c + 5] == cta and shadow[c + 4] & TID == t:
+        return True
+    if s1 == 0 or s2 == 0:
+        return False
+    if shadow[c + 5] != shadow[c + 8]:
+        return True
+    return (
+        readers == 2
+        and shadow[c + 5] == cta
+        and s1 >= floor
+        and s2 >= floor
+        and not (shadow[c + 4] | shadow[c + 7]) & STRONG
+    )
+
+
+@njit(cache=True)
+def _enter_reader(shadow, c, readers, stamp, me, cta, t, floor, flagged, granule):
+    """Enter a reader: keep different threads, of different CTAs and warps if possible, plain readers rather than
+    strong ones.
     """
-    one, two = c + 3, c + 6
-    s1, s2 = shadow[one], shadow[two]
-    c1, c2 = shadow[one + 2], shadow[two + 2]
-    if s1 and s2 and not flagged:
-        if c1 != c2 or (c1 == cta and s1 >= floor and s2 >= floor and not (shadow[one + 1] | shadow[two + 1]) & STRONG):
+    free, weak, covered, valid, foreign = -1, -1, False, 0, 0
+    for r in range(1, readers + 1):
+        e = c + 3 * r
+        s = shadow[e]
+        other = shadow[e + 1] & TID
+        if s == 0:
+            free = e if free < 0 else free
+        elif shadow[e + 2] == cta:
+            if other == t:
+                shadow[e], shadow[e + 1] = stamp, me
+                return
+            if s < floor:
+                shadow[e] = 0
+                free = e if free < 0 else free
+                continue
+            valid += 1
+            covered = covered or (other >> 5 == t >> 5 and s == stamp)
+        else:
+            valid += 1
+            foreign += 1
+        if s and shadow[e + 1] & STRONG:
+            weak = e
+    if free < 0 and me & STRONG == 0:
+        free = weak
+    if free < 0:
+        if me & STRONG or (covered and not foreign):
             return
-    mine1 = s1 != 0 and c1 == cta and (shadow[one + 1] & TID == t or s1 < floor)
-    mine2 = s2 != 0 and c2 == cta and (shadow[two + 1] & TID == t or s2 < floor)
-    if s1 == 0 or mine1:
-        e = one
-        if mine2:
-            shadow[two] = 0
-    elif s2 == 0 or mine2:
-        e = two
-    elif c1 == c2 and c1 != cta:
-        e = two
-    elif me & STRONG == 0 and shadow[one + 1] & STRONG:
-        e = one
-    elif me & STRONG == 0 and shadow[two + 1] & STRONG:
-        e = two
-    elif flagged:
-        e = one if c1 == cta else two
-    else:
+        pick = (granule * 40503 + t * 9176 + stamp) >> 4
+        if foreign == valid:  # none of this CTA yet
+            free = c + 3 * readers
+        elif readers > 2 and pick & 1:
+            free = c + 3 * (1 + (pick >> 1) % readers)
+        else:
+            return
+    elif covered and valid > 1:
         return
-    shadow[e], shadow[e + 1], shadow[e + 2] = stamp, me, cta
+    shadow[free], shadow[free + 1], shadow[free + 2] = stamp, me, cta
 
 
 @njit(cache=True, inline="always")

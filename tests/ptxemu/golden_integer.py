@@ -96,7 +96,6 @@ def _bit_fields():
         yield _simple(f"bmsk.{mode}.b32", ["b32"] * 2, "b32")
         for t in ("u32", "s32"):
             yield _simple(f"szext.{mode}.{t}", [t, "u32"], t)
-    yield _simple("fns.b32", ["b32", "b32", "s32"], "b32")
 
 
 def _dot_products():
