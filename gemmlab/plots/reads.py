@@ -50,7 +50,7 @@ def reads_per_element(accesses, shapes: Mapping[str, tuple[int, int]] | None = N
     if not shapes:
         raise GemmlabError('give the shapes of the arrays: reads_per_element(trace, {"A": (M, K), "B": (K, N)})')
     counts = {name: count_reads(accesses, name, shape, itemsize) for name, shape in shapes.items()}
-    figure, axes = new_figure(3.3, columns=len(counts))
+    figure, axes = new_figure(3.3, columns=len(counts), width_ratios=[max(0.3, c / r) for r, c in shapes.values()])
     for ax, (name, (by_thread, by_request)) in zip(axes[0], counts.items(), strict=True):
         colour = palette.of_array(name)
         shades = LinearSegmentedColormap.from_list(name, [palette.IDLE, colour])

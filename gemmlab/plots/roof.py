@@ -54,6 +54,8 @@ def roofline(on="H200", dtype="float32", *, dtypes=None, points=(), bytes="ideal
         _mark(ax, point, place)
     if any(p.bytes_kind == "requested" and p.tflops > 1.001 * attainable(p.intensity, card, dtypes[0]) for p in points):
         caption = f"{caption} Above the slope: caches answer most of the requested bytes.".strip()
+    if any(p.origin == LIMIT for p in points):
+        caption = f"{caption} Open markers: limits, not measurements.".strip()
     return finish(figure, _alt(card, dtypes, points), caption)
 
 
