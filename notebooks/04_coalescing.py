@@ -22,7 +22,8 @@ from pathlib import Path
 
 root = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / "gemmlab").is_dir()), Path("gemm-ladder"))
 if not root.is_dir():
-    subprocess.run(["git", "clone", "--quiet", "--depth=1", "--branch=main", "https://github.com/gemm-ladder/gemm-ladder", root.name], check=True)
+    url = "https://github.com/gemm-ladder/gemm-ladder"
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", "--branch=main", url, root.name], check=True)
 sys.path.insert(0, str(root.resolve()))
 
 import numpy as np
@@ -90,9 +91,12 @@ rule = {"grid": ["cdiv(N, 32)", "cdiv(M, 8)", "1"], "block": [32, 8, 1], "shared
 def coalesced(A, B, C):
     n, m = cuda.grid(2)  # NOTE: x counts columns, so that a warp reads 32 neighbours of B and writes 32 of C
     if m < C.shape[0] and n < C.shape[1]:
+        m, n, K = uint32(m), uint32(n), uint32(A.shape[1])
         acc = float32(0)
-        for k in range(A.shape[1]):
+        k = uint32(0)
+        while k < K:
             acc += A[m, k] * B[k, n]
+            k += uint32(1)
         C[m, n] = acc
 
 

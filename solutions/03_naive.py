@@ -13,7 +13,8 @@ from pathlib import Path
 
 root = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / "gemmlab").is_dir()), Path("gemm-ladder"))
 if not root.is_dir():
-    subprocess.run(["git", "clone", "--quiet", "--depth=1", "--branch=main", "https://github.com/gemm-ladder/gemm-ladder", root.name], check=True)
+    url = "https://github.com/gemm-ladder/gemm-ladder"
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", "--branch=main", url, root.name], check=True)
 sys.path.insert(0, str(root.resolve()))
 
 import numpy as np

@@ -15,7 +15,8 @@ from pathlib import Path
 
 root = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / "gemmlab").is_dir()), Path("{name}"))
 if not root.is_dir():
-    subprocess.run(["git", "clone", "--quiet", "--depth=1", "--branch={branch}", "{url}", root.name], check=True)
+    url = "{url}"
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", "--branch={branch}", url, root.name], check=True)
 sys.path.insert(0, str(root.resolve()))
 
 import numpy as np
