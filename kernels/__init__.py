@@ -46,6 +46,30 @@ LADDER = (
         rung=2,
         prev="k03_naive",
     ),
+    Spec(
+        name="k03_naive_16x16",
+        chapter="03",
+        title="Study: naive with a square block",
+        language="numba",
+        file="simt/k03_naive.py",
+        entry="naive",
+        change="a warp covers 16 rows and 2 columns of C",
+        block=(16, 16, 1),
+        grid=("cdiv(M,16)", "cdiv(N,16)", "1"),
+        prev="k03_naive",
+    ),
+    Spec(
+        name="k04_coalesced_16x16",
+        chapter="04",
+        title="Study: coalesced with a square block",
+        language="numba",
+        file="simt/k04_coalesced.py",
+        entry="coalesced",
+        change="a warp covers 2 rows and 16 columns of C",
+        block=(16, 16, 1),
+        grid=("cdiv(N,16)", "cdiv(M,16)", "1"),
+        prev="k04_coalesced",
+    ),
 )
 
 
