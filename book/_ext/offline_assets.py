@@ -32,9 +32,19 @@ def copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
     shutil.copytree(source / FONTS, target / FONTS, dirs_exist_ok=True)
 
 
+def drop_thebe(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
+    """Leave out Thebe (live code through a server): Jupyter Book adds it to every page, this book does not use it."""
+    context["script_files"] = [
+        script
+        for script in context.get("script_files", [])
+        if "thebe" not in f"{getattr(script, 'filename', script)} {getattr(script, 'attributes', {}).get('body', '')}"
+    ]
+
+
 def setup(app: Sphinx) -> dict:
     app.config.mathjax_path = f"mathjax/{SCRIPT}"
     # The menu offers speech and zoom components that are not shipped.
     app.config.mathjax3_config = {"options": {"enableMenu": False}}
     app.connect("build-finished", copy_mathjax)
+    app.connect("html-page-context", drop_thebe, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
