@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import textwrap
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -13,6 +14,7 @@ from matplotlib.figure import Figure
 from . import palette
 
 WIDTH = 6.2  # inches: one column of the book
+CAPTION_COLUMNS = 98  # characters of caption that fit WIDTH
 DPI = 220  # sharp on a high-density screen at column width
 
 STYLE = {
@@ -114,7 +116,8 @@ def finish(figure: BookFigure, alt: str, caption: str = "") -> BookFigure:
     if caption:
         figure.caption = caption
         place = {"y": 0.05 / figure.get_figheight()} if figure.get_layout_engine() is None else {}
-        figure.supxlabel(caption, fontsize=8, color=palette.MUTED, x=0.012, ha="left", **place)
+        text = textwrap.fill(caption, CAPTION_COLUMNS)
+        figure.supxlabel(text, fontsize=8, color=palette.MUTED, x=0.012, ha="left", **place)
     return figure
 
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from gemmlab import plots
 from gemmlab.errors import GemmlabError
-from gemmlab.plots import palette
+from gemmlab.plots import ladder, palette
 from gemmlab.plots.access import ideal_wavefronts, sectors_of, wavefronts_of
 from ptxemu import counting
 from tests.viz import fakes
@@ -190,3 +190,50 @@ def test_pictures_show_what_the_counters_count(seen):
             counting.count_wavefronts(addresses[active], active, starts, width, row)
             shown = (len(wavefronts_of(access)), ideal_wavefronts(access))
             assert shown == (row[counting.WAVEFRONTS], row[counting.IDEAL])
+
+
+RECORD = {
+    "kernel": "k03_naive", "tflops": 0.9, "rival_best_tflops": 51.0, "date": "2026-11-30",
+    "M": 4096, "N": 4096, "K": 4096, "profile": {"dram_read_bytes": 3e9, "dram_write_bytes": 1e9},
+}  # fmt: skip
+
+
+def _with_records(monkeypatch, *records):
+    monkeypatch.setattr(ladder, "find", lambda kernel, *shape, gpu: [r for r in records if r["kernel"] == kernel])
+
+
+def test_recorded_roofline_names_date_rival_and_what_is_missing(monkeypatch):
+    _with_records(monkeypatch, RECORD)
+    figure = plots.recorded_roofline("H200", kernels=["k03_naive", "k04_coalesced"])
+    assert "k03_naive: 682.7 FLOP per byte (ideal bytes), 0.9 TFLOP/s." in figure.alt
+    assert "cuBLAS best: 682.7" in figure.alt
+    assert "2026-11-30" in figure.caption and "Not recorded yet: k04_coalesced." in figure.caption
+
+
+def test_recorded_roofline_uses_the_bytes_it_is_told_to(monkeypatch):
+    _with_records(monkeypatch, RECORD)
+    counted = {"k03_naive": SimpleNamespace(intensity=0.25)}
+    requested = plots.recorded_roofline(kernels=["k03_naive"], bytes="requested", counters=counted)
+    assert "k03_naive: 0.25 FLOP per byte (requested bytes)" in requested.alt
+    measured = plots.recorded_roofline(kernels=["k03_naive"], bytes="measured DRAM")
+    assert f"k03_naive: {2 * 4096**3 / 4e9:.4g} FLOP per byte (measured DRAM bytes)" in measured.alt
+    with pytest.raises(GemmlabError, match="pass counters="):
+        plots.recorded_roofline(kernels=["k03_naive"], bytes="requested")
+    _with_records(monkeypatch, {**RECORD, "profile": {}})
+    with pytest.raises(GemmlabError, match="no profiler bytes"):
+        plots.recorded_roofline(kernels=["k03_naive"], bytes="measured DRAM")
+
+
+def test_captions_stay_inside_the_figure(monkeypatch):
+    _with_records(monkeypatch, RECORD | {"tflops": 6.4})
+    counted = {"k03_naive": SimpleNamespace(intensity=0.25)}
+    figures = [
+        plots.recorded_roofline(kernels=["k03_naive", "k04_coalesced"], bytes="requested", counters=counted),
+        plots.sector_map(fakes.naive()),
+        plots.bank_grid([fakes.shared(2)]),
+        plots.llm_layers(batch=16),
+        plots.thread_map((32, 8), "m"),
+    ]
+    for figure in figures:
+        figure.draw_without_rendering()
+        assert figure._supxlabel.get_window_extent().x1 <= figure.bbox.x1
