@@ -33,7 +33,7 @@ unit: env  ## Unit tests (grader tests included)
 notebooks: env  ## Run every lesson and solution to its end (nbval)
 	@$(BIN)/python -m pytest -q -p gemmlab.nbval_plugin --nbval-lax notebooks solutions
 
-html: env
+html: env  ## Build the book only
 	@$(BIN)/python -m tools.build_book
 
 check-html: env  ## Links, sizes, tracebacks and outside resources of the built book
@@ -42,7 +42,7 @@ check-html: env  ## Links, sizes, tracebacks and outside resources of the built 
 sync: env  ## Bring notebooks and exercises in line with their sources
 	@$(BIN)/python -m tools.sync
 
-check-sync: env
+check-sync: env  ## Fail if a notebook is not what its source says
 	@$(BIN)/python -m tools.sync --check
 
 execute: env  ## Run lessons and solutions here and keep the outputs in the tracked files (on the GPU of record)

@@ -23,8 +23,8 @@ BUILD = ROOT / "_build"
 SOURCE = BUILD / "source"
 
 
-def stage() -> None:
-    """Fill _build/source; write only what differs, so that Sphinx rebuilds only that."""
+def stage() -> list[Path]:
+    """Fill _build/source, write only what differs, and return the paths written, relative to it."""
     wanted: dict[Path, bytes] = {Path(name): (ROOT / name).read_bytes() for name in ("_config.yml", "_toc.yml")}
     for path in (ROOT / "book").rglob("*"):
         if path.is_file() and "__pycache__" not in path.parts:
@@ -36,14 +36,17 @@ def stage() -> None:
             wanted[Path(f"{page}.ipynb")] = with_outputs(page, notebooks[path]).encode()
         elif not (ROOT / f"{page}.md").exists():
             raise ToolError(f"_toc.yml lists {page}, but there is no {page}.md and no notebook source for it")
+    for path in SOURCE.rglob("*"):
+        if path.is_file() and path.relative_to(SOURCE) not in wanted:
+            path.unlink()
+    changed = []
     for path, content in wanted.items():
         target = SOURCE / path
         if not target.exists() or target.read_bytes() != content:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-    for path in SOURCE.rglob("*"):
-        if path.is_file() and path.relative_to(SOURCE) not in wanted:
-            path.unlink()
+            changed.append(path)
+    return changed
 
 
 def with_outputs(page: str, text: str) -> str:
@@ -67,22 +70,29 @@ def with_outputs(page: str, text: str) -> str:
     return executed
 
 
-def build() -> int:
-    """Run Jupyter Book with warnings as errors; after a failure, forget its cache so that warnings come again."""
+def forget() -> None:
+    """Remove what Sphinx remembers, so that the next build reads and writes every page."""
+    for name in (".doctrees", "html"):
+        shutil.rmtree(BUILD / name, ignore_errors=True)
+
+
+def build() -> None:
+    """Run Jupyter Book with warnings as errors; raise ToolError if there are any."""
     command = [str(Path(sys.executable).with_name("jupyter-book")), "build", str(SOURCE), "--path-output", str(ROOT)]
     command += ["--warningiserror", "--keep-going", "--quiet"]
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
     if done.returncode:
-        shutil.rmtree(BUILD / ".doctrees", ignore_errors=True)
-        shutil.rmtree(BUILD / "html", ignore_errors=True)
+        forget()  # a page that was read with a warning would not be read again, and the next build would pass
         raise ToolError("the book has warnings or errors: see the lines above")
-    return 0
 
 
 def main() -> int:
     BUILD.mkdir(exist_ok=True)
-    stage()
-    return build()
+    changed = stage()
+    if any(path.suffix in (".yml", ".css", ".js") or path.parts[:2] == ("book", "_ext") for path in changed):
+        forget()  # settings, extensions and styles concern every page
+    build()
+    return 0
 
 
 if __name__ == "__main__":
