@@ -25,6 +25,7 @@ from gemmlab.rules import evaluate_rule, launch_rule, rule_args
 from gemmlab.source import resolve
 
 GUARD_BYTES = 4096  # around each array on a GPU; the emulator watches every address itself
+EMULATED_WORK = 64**3  # M·N·K up to which a shape that ran on a GPU is emulated as well
 SCALES = (1.0, 1e3, 1e-3)
 SHOWN_FINDINGS = 2
 UNFINISHED = {"deadlock", "livelock"}  # rules under which the values say nothing
@@ -33,15 +34,20 @@ _UNSET_BITS = {1: 0x7F, 2: 0x7FE5, 4: 0x7FE5A5A5, 8: 0x7FFDA5A5A5A5A5A5}  # quie
 
 @dataclass(frozen=True)
 class CheckResult:
-    """A check that passed: the kernel's name, where it ran, the shapes (M, N, K), and remarks that do not fail it."""
+    """A check that passed: the kernel's name, where it ran, and the shapes (M, N, K).
+
+    `emulated`: the emulator looked for races, bad addresses and the like. `remarks` do not fail a kernel.
+    """
 
     kernel: str
     backend: str
     shapes: tuple[tuple[int, int, int], ...]
+    emulated: bool = True
     remarks: tuple[str, ...] = ()
 
     def __str__(self):
-        where = "on the emulator, no findings" if self.backend == "emulator" else f"on {device().name}"
+        where = "on the emulator" if self.backend == "emulator" else f"on {device().name}"
+        where += ", no findings" if self.emulated else ""
         count = len(self.shapes)
         return "\n".join([f"{self.kernel}: right at {count} shape{'s' if count > 1 else ''} {where}", *self.remarks])
 
@@ -79,22 +85,27 @@ def check(kernel, shapes=None, backend=None, rule=None, *, seed=None, quiet=Fals
 
     `kernel`: a Spec or its name, a Numba kernel, a CudaSource, a Compiled. `rule` says how a kernel off the ladder is
     launched (see kernels.rule); it may also name types ("a_dtype") and the layout. `grid=`, `block=` and `shared=`
-    override it. `shapes`: (M, N, K) triples instead of the default ones. `seed` makes the data repeatable.
+    override it. `shapes`: (M, N, K) triples instead of the default ones. `seed` makes the data repeatable. On a GPU
+    (unless backend="gpu") the small shapes run on the emulator too, for races and addresses that values do not show.
     """
     rule = launch_rule(kernel, rule, **launch)
     code, spec = (kernel, kernel.spec) if isinstance(kernel, Compiled) else resolve(kernel)
     problem = Problem.of(spec, rule)
-    backend = choose_backend(kernel, backend)
+    forced, backend = backend is not None, choose_backend(kernel, backend)
     name = spec.name if spec else getattr(code, "entry", None) or getattr(code, "py_func", code).__name__
     shapes = _validated(shapes) or default_shapes(rule.get("tile"), spec.align if spec else 1)
     rng = np.random.default_rng(seed)
+    runs = [(backend, shape) for shape in shapes]
+    if backend == "gpu" and not forced:
+        runs += [("emulator", shape) for shape in shapes if math.prod(shape) <= EMULATED_WORK]
     remarks: dict[str, None] = {}
     scales = itertools.cycle(SCALES)
-    for M, N, K in progress(shapes, f"check {name}", quiet):
-        trial = Trial(kernel, name, rule, problem, backend, (M, N, K))
+    for where, shape in progress(runs, f"check {name}", quiet):
+        trial = Trial(kernel, name, rule, problem, where, shape)
         trial.run(rng, next(scales))
         remarks.update(dict.fromkeys(trial.remarks))
-    result = CheckResult(name, backend, tuple(shapes), tuple(remarks))
+    emulated = any(where == "emulator" for where, _ in runs)
+    result = CheckResult(name, backend, tuple(shapes), emulated, tuple(remarks))
     if not quiet:
         print(result)
     return result

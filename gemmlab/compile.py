@@ -184,7 +184,8 @@ def _compile_numba(kernel, target: str, cc: tuple[int, int], spec: Spec | None, 
     function = getattr(kernel, "py_func", kernel)
     types = _numba_types(function, spec, signature)
     cache = _numba_cache.setdefault(function, {})
-    compiled = cache.get((types, target))
+    key = types, target, spec and spec.name
+    compiled = cache.get(key)
     if compiled is None:
         options = compat.dispatcher_options(kernel)
         for device_function in lint.called_dispatchers(function):
@@ -198,7 +199,7 @@ def _compile_numba(kernel, target: str, cc: tuple[int, int], spec: Spec | None, 
         version = f"numba-cuda {compat.version('numba-cuda')}, NVVM {_nvvm_version(ptx)}"
         lints = lint.f64(ptx, types)
         sha = source_sha256(spec or kernel)
-        compiled = cache[types, target] = Compiled(
+        compiled = cache[key] = Compiled(
             ptx=ptx,
             entry=function.__name__,
             language="numba",
@@ -254,7 +255,7 @@ def _nvvm_version(ptx: str) -> str:
 
 def _compile_cuda(code: CudaSource, target: str, spec: Spec | None) -> Compiled:
     sha = source_sha256(spec or code)
-    key = (code, target, sha)
+    key = code, target, sha, spec and spec.name
     if key not in _cuda_cache:
         ptx, cubin, log, version = nvrtc.compile_text(code, target)
         found = entries(ptx)

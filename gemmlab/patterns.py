@@ -25,10 +25,12 @@ def _worst(case: Case) -> str:
     if not wrong.any():
         return ""
     with np.errstate(invalid="ignore", over="ignore"):
-        error = np.where(wrong, np.nan_to_num(np.abs(case.C64 - case.expected), nan=np.inf), -1.0)
+        error = np.where(wrong, np.nan_to_num(np.abs(case.C64 - case.expected), nan=np.inf, posinf=np.inf), -1.0)
     m, n = np.unravel_index(np.argmax(error), error.shape)
-    off = f" (off by {error[m, n]:.3g}, allowed {case.allowed[m, n]:.2g})" if np.isfinite(error[m, n]) else ""
-    return f"; C[{m}, {n}] is {case.C64[m, n]:.6g}, expected {case.expected[m, n]:.6g}{off}"
+    if not np.isfinite(error[m, n]):
+        return ""
+    off = f"off by {error[m, n]:.3g}, allowed {case.allowed[m, n]:.2g}"
+    return f"; C[{m}, {n}] is {case.C64[m, n]:.6g}, expected {case.expected[m, n]:.6g} ({off})"
 
 
 def _adds_to_old(case: Case) -> str | None:

@@ -52,7 +52,7 @@ def describe(mask: np.ndarray) -> str:
         if M > edge or N > edge:
             tiles = _tiles(mask, edge)
             if tiles is not None:
-                return f"{tiles} of the {edge}×{edge} tiles"
+                return f"{tiles} tiles of {edge}×{edge} elements"
     m, n = np.argwhere(mask)[0]
     return f"{int(mask.sum())} of {mask.size} elements (the first is C[{m}, {n}])"
 

@@ -165,7 +165,7 @@ WRONG = [
     (writes_nan, RULE, "C is NaN in all of C"),
     (writes_inf, RULE, "C is infinite in all of C"),
     (empty, RULE, "C was never written"),
-    (even_tiles, RULE, "of the 16×16 tiles never written"),
+    (even_tiles, RULE, "tiles of 16×16 elements never written"),
     (short_k, RULE, r"the last \d+ of \d+ products are missing"),
     (one_barrier, RULE, "the values are right, but only by luck:\n.*race-shared"),
     (good, RULE | {"grid": ["max(1, N // 16)", "max(1, M // 16)"]}, "is the number of blocks rounded up in both"),
@@ -274,3 +274,21 @@ def test_shapes_cover_the_acceptance_rules():
 @pytest.mark.parametrize("name", ["float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"])
 def test_the_fill_is_nan_in_every_type(name):
     assert np.isnan(_unset((2, 2), numpy_dtype(name)).astype(np.float32)).all()
+
+
+needs_gpu = pytest.mark.skipif(gl.device().kind != "gpu", reason="needs a usable GPU")
+ONLY_EMULATED = {unguarded, guard_with_or, one_barrier}  # on a GPU they may be right by luck, or kill the process
+
+
+@pytest.mark.parametrize("number", [i for i, row in enumerate(WRONG) if row[0] not in ONLY_EMULATED])
+@needs_gpu
+def test_values_alone_show_most_errors(number):
+    kernel, rule, _ = WRONG[number]
+    with pytest.raises(gl.CheckError):
+        gl.check(kernel, rule=rule, backend="gpu", quiet=True)
+
+
+@needs_gpu
+def test_a_race_is_found_on_a_gpu_machine_too():
+    with pytest.raises(gl.CheckError, match="race-shared"):
+        gl.check(one_barrier, rule=RULE, quiet=True)

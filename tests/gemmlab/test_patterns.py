@@ -124,7 +124,7 @@ def test_wrong_leading_dimension():
 
 def test_halves_and_blocks():
     assert "two halves of the rows" in said(half_swap, (32, 48, 20))
-    assert "of the 16×16 tiles never written" in said(checker, (64, 64, 16))
+    assert "tiles of 16×16 elements never written" in said(checker, (64, 64, 16))
 
 
 def test_row_wrap_with_b_by_columns():
