@@ -4,39 +4,53 @@
 
     gl.check("k03_naive")
     gl.count("k03_naive", 256, 256, 256)
+
+Several functions share the name of their module (`gl.check` is the function; `from gemmlab.check import …` the module).
 """
 
 import importlib
-import importlib.util
 
+from gemmlab import hardware, results, roofline
+from gemmlab.check import CheckResult, check
+from gemmlab.compile import Compiled, compile_kernel, from_ptx
+from gemmlab.count import count, trace
+from gemmlab.device import Device, device
 from gemmlab.errors import CheckError, GemmlabError
+from gemmlab.exercise import exercise
+from gemmlab.launch import Launch, bind, launch, run
+from gemmlab.measure import measure
+from gemmlab.source import CudaSource, cuda_source
 
-# Several functions share the name of their module, so each is bound after its module is imported.
-_FUNCTIONS = {
-    "device": ("device", "Device"),
-    "compile": ("compile_kernel", "Compiled", "CudaSource", "cuda_source", "from_ptx"),
-    "launch": ("launch", "run", "bind", "Launch"),
-    "check": ("check", "CheckResult"),
-    "count": ("count", "trace"),
-    "measure": ("measure",),
-    "roofline": ("roofline",),
-    "exercise": ("exercise",),
-}
-__all__ = ["CheckError", "GemmlabError", "compile", "plots", "widgets"]
+compile = compile_kernel
 
-for _module, _names in _FUNCTIONS.items():
-    if importlib.util.find_spec(f"gemmlab.{_module}") is None:
-        continue
-    _loaded = importlib.import_module(f"gemmlab.{_module}")
-    for _name in _names:
-        if hasattr(_loaded, _name):
-            globals()[_name] = getattr(_loaded, _name)
-            __all__.append(_name)
-if "compile_kernel" in globals():
-    compile = globals()["compile_kernel"]
+__all__ = [
+    "CheckError",
+    "CheckResult",
+    "Compiled",
+    "CudaSource",
+    "Device",
+    "GemmlabError",
+    "Launch",
+    "bind",
+    "check",
+    "compile",
+    "count",
+    "cuda_source",
+    "device",
+    "exercise",
+    "from_ptx",
+    "hardware",
+    "launch",
+    "measure",
+    "results",
+    "roofline",
+    "run",
+    "trace",
+]
+_ON_DEMAND = ("plots", "widgets")  # they need Matplotlib and ipywidgets, which take a second to import
 
 
 def __getattr__(name):
-    if name in ("plots", "widgets"):
+    if name in _ON_DEMAND:
         return importlib.import_module(f"gemmlab.{name}")
-    raise AttributeError(f"gemmlab has no {name!r}")
+    raise AttributeError(f"module 'gemmlab' has no attribute {name!r}")
