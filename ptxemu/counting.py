@@ -54,60 +54,46 @@ def count_sectors(addr, starts, nbytes, row):
 
 
 @njit(cache=True)
-def _wavefronts(addr, tid, begin, end, nbytes, word_of, bank_load):
-    """Wavefronts that lanes ``begin:end`` of one phase need: the largest number of distinct words in one bank."""
-    for b in range(32):
-        bank_load[b] = 0
-    worst = 0
-    for i in range(begin, end):
-        for word in range(addr[i] >> 2, ((addr[i] + nbytes - 1) >> 2) + 1):
-            bank = word & 31
-            load = bank_load[bank]
-            new = True
-            for j in range(load):
-                if word_of[bank, j] == word:
-                    new = False
-                    break
-            if new:
-                word_of[bank, load] = word
-                bank_load[bank] = load + 1
-                if load + 1 > worst:
-                    worst = load + 1
-    return worst
-
-
-@njit(cache=True)
 def count_wavefronts(addr, tid, starts, nbytes, row):
     """Add the requests, wavefronts, ideal wavefronts, bytes and threads of one shared-memory instruction to ``row``
     int64[6].
+
+    A phase's wavefronts are the largest number of distinct words in one bank. ``word_of[bank]`` lists a phase's
+    words of a bank, ``load`` their number, valid where ``seen_in`` is the running phase.
     """
     word_of = np.empty((32, 128), np.int64)
-    bank_load = np.empty(32, np.int64)
+    load = np.empty(32, np.int64)
+    seen_in = np.full(32, -1, np.int64)
     phase_shift = 5 if nbytes <= 4 else (4 if nbytes == 8 else 3)
+    phases, wavefronts, ideal = 0, 0, 0
     for w in range(len(starts) - 1):
-        begin, end = starts[w], starts[w + 1]
-        first, n_words = addr[begin] >> 2, 0
-        contiguous = nbytes == 4
-        for i in range(begin, end):
-            contiguous = contiguous and (addr[i] >> 2) == first + (i - begin)
-        same = True
-        for i in range(begin + 1, end):
-            same = same and addr[i] == addr[begin]
-        if contiguous or (same and nbytes <= 4):
-            row[WAVEFRONTS] += 1
-            row[IDEAL] += 1
-            continue
-        lane = begin
-        while lane < end:
-            phase = tid[lane] >> phase_shift
-            stop = lane
-            while stop < end and tid[stop] >> phase_shift == phase:
-                stop += 1
-            row[WAVEFRONTS] += _wavefronts(addr, tid, lane, stop, nbytes, word_of, bank_load)
-            for b in range(32):
-                n_words += bank_load[b]
-            lane = stop
-        row[IDEAL] += max(1, (n_words + 31) // 32)
+        words, worst, running = 0, 0, np.int64(-1)
+        for i in range(starts[w], starts[w + 1]):
+            if tid[i] >> phase_shift != running:
+                running = tid[i] >> phase_shift
+                wavefronts += worst
+                phases, worst = phases + 1, 0
+            for word in range(addr[i] >> 2, ((addr[i] + nbytes - 1) >> 2) + 1):
+                bank = word & 31
+                if seen_in[bank] != phases:
+                    seen_in[bank], load[bank], word_of[bank, 0] = phases, 1, word
+                    words += 1
+                    worst = max(worst, 1)
+                    continue
+                new = True
+                for j in range(load[bank]):
+                    if word_of[bank, j] == word:
+                        new = False
+                        break
+                if new:
+                    word_of[bank, load[bank]] = word
+                    load[bank] += 1
+                    words += 1
+                    worst = max(worst, load[bank])
+        wavefronts += worst
+        ideal += max(1, (words + 31) // 32)
     row[REQUESTS] += len(starts) - 1
+    row[WAVEFRONTS] += wavefronts
+    row[IDEAL] += ideal
     row[BYTES] += len(addr) * nbytes
     row[THREADS] += len(addr)

@@ -28,6 +28,7 @@ class RaceChecker:
         self.granules = (shared_bytes >> self.shift) + 1
         self.shared = sh.new_shadow(slots * self.granules, self.readers)
         self.global_ = sh.new_shadow((memory.global_size >> self.shift) + 1, self.readers)
+        self.lines = np.zeros((memory.global_size >> self.shift >> 5) + 1, np.uint8)
         self.stores = np.zeros((memory.global_size >> self.shift) + 1, np.uint16)
         self.count_stores = any(a.role == "out" for a in memory.arrays)
         self.out = np.empty((CANDIDATES, sh.CANDIDATE_FIELDS), np.int64)
@@ -66,8 +67,8 @@ class RaceChecker:
         lane = 0
         while lane < lanes.n:
             lane, n = sh.check_access(
-                table, self.readers, stride, offset, self.shift, addr, nbytes, lanes.slot, lanes.tid, clocks.cta_of,
-                clocks.clock, clocks.base, clocks.warp_base, clocks.dense_index, clocks.dense, kind, flags, site,
+                table, self.lines, self.readers, stride, offset, self.shift, addr, nbytes, lanes.slot, lanes.tid,
+                clocks.cta_of, clocks.clock, clocks.base, clocks.warp_base, clocks.dense_index, clocks.dense, kind, flags, site,
                 clocks.any_fence, in_shared, self.out, lane,
             )  # fmt: skip
             if n:

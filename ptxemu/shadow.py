@@ -30,6 +30,7 @@ CANDIDATE_FIELDS = 7
 
 
 ENTRY = 3
+WRITTEN = 255  # in ``lines``: the line was written
 
 
 def new_shadow(granules, readers):
@@ -58,12 +59,13 @@ def _ordered(stamp, other, t, slot, base, warp_base, dense_index, dense):
 
 @njit(cache=True)
 def check_access(
-    shadow, readers, slot_stride, offset, shift, addr, nbytes, slots, tids, slot_cta, clock, base, warp_base,
+    shadow, lines, readers, slot_stride, offset, shift, addr, nbytes, slots, tids, slot_cta, clock, base, warp_base,
     dense_index, dense, kind, flags, site, flagged, in_shared, out, first_lane,
 ):  # fmt: skip
     """Compare one instruction's lanes with the shadow, then enter them.
 
-    ``kind`` LOAD, STORE or UPDATE; ``flags`` STRONG and VOLATILE; ``flagged``: fences are in use, so that order may
+    ``kind`` LOAD, STORE or UPDATE; ``flags`` STRONG and VOLATILE; ``lines`` uint8 per 32 granules of global
+    memory: how many were read by two CTAs while nothing wrote any. ``flagged``: fences are in use, so that order may
     come from flags. Granule of a byte: slot * slot_stride + ((addr - offset) >> shift). Candidates (unordered
     pairs, and reads of shared memory that nobody wrote) go to ``out`` int64[cap, 7]. Returns (next lane,
     candidates): the caller drains ``out`` and calls again while next lane < n.
@@ -77,6 +79,7 @@ def check_access(
     strong_at = 3 * (1 + readers)
     slot, cta, floor, first = -1, np.int64(-1), np.int32(0), 0
     simple = kind == LOAD and not flagged
+    quiet = simple and not in_shared and readers == 2
     for i in range(first_lane, len(addr)):
         if n_out >= room:
             return i, n_out
@@ -90,6 +93,8 @@ def check_access(
         g0 = first + (byte >> shift)
         g1 = first + ((byte + nbytes - 1) >> shift)
         for g in range(g0, g1 + 1):
+            if quiet and lines[g >> 5] == 32:
+                continue  # every granule of this line was read by two CTAs and written by none
             c = g * width
             w = shadow[c]
             if (
@@ -125,8 +130,13 @@ def check_access(
                 out[n_out, LANE], out[n_out, GRANULE] = i, g
                 n_out += 1
             if kind == LOAD:
-                _enter_reader(shadow, c, readers, stamp, me, cta, t, floor, flagged, g)
-            elif strong:
+                shared_by_two = _enter_reader(shadow, c, readers, stamp, me, cta, t, floor, g)
+                if quiet and written == 0 and shared_by_two and lines[g >> 5] < 32:
+                    lines[g >> 5] += 1
+                continue
+            if not in_shared:
+                lines[g >> 5] = WRITTEN
+            if strong:
                 _enter_strong(shadow, c + strong_at, stamp, me, cta, t)
             else:
                 for e in range(1, entries):
@@ -155,9 +165,9 @@ def _readers_are_enough(shadow, c, readers, stamp, cta, t, floor):
 
 
 @njit(cache=True)
-def _enter_reader(shadow, c, readers, stamp, me, cta, t, floor, flagged, granule):
+def _enter_reader(shadow, c, readers, stamp, me, cta, t, floor, granule):
     """Enter a reader: keep different threads, of different CTAs and warps if possible, plain readers rather than
-    strong ones.
+    strong ones. Returns whether this was the second CTA among the readers.
     """
     free, weak, covered, valid, foreign = -1, -1, False, 0, 0
     for r in range(1, readers + 1):
@@ -169,7 +179,7 @@ def _enter_reader(shadow, c, readers, stamp, me, cta, t, floor, flagged, granule
         elif shadow[e + 2] == cta:
             if other == t:
                 shadow[e], shadow[e + 1] = stamp, me
-                return
+                return False
             if s < floor:
                 shadow[e] = 0
                 free = e if free < 0 else free
@@ -185,17 +195,18 @@ def _enter_reader(shadow, c, readers, stamp, me, cta, t, floor, flagged, granule
         free = weak
     if free < 0:
         if me & STRONG or (covered and not foreign):
-            return
+            return False
         pick = (granule * 40503 + t * 9176 + stamp) >> 4
         if foreign == valid:  # none of this CTA yet
             free = c + 3 * readers
         elif readers > 2 and pick & 1:
             free = c + 3 * (1 + (pick >> 1) % readers)
         else:
-            return
+            return False
     elif covered and valid > 1:
-        return
+        return False
     shadow[free], shadow[free + 1], shadow[free + 2] = stamp, me, cta
+    return foreign > 0 and foreign == valid
 
 
 @njit(cache=True, inline="always")
