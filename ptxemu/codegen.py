@@ -64,7 +64,7 @@ class Emitter:
 
     def unsupported(self, what=None):
         ins = self.ins
-        raise PtxError(f"{self.program.where(ins)}: {what or ins.opcode!r} is not supported by ptxemu; "
+        raise PtxError(f"{self.program.where(ins)}: {what or repr(ins.opcode)} is not supported by ptxemu; "
                        f"run this kernel on a GPU of {self.program.module.target} or avoid the instruction")
 
     def allow(self, *mods):

@@ -272,9 +272,11 @@ def launch(entry, grid, block, args, shared=0, *, cluster=None, check=True, coun
     machine = Machine(entry.program, unit, memory, grid, block, shared_bytes, slots, observer,
                       int(schedule) if isinstance(schedule, (int, np.integer)) else schedule, max_steps, total, entry.spins, progress, profile)
     completed, seconds = timed(machine)
+    steps = machine.steps
+    machine.release()
     memory.write_back(entry.module.image)
     findings, counters, accesses = observer.finish() if observer is not None else ([], None, [])
-    return Report(findings=findings, counters=counters, trace=accesses, steps=machine.steps, cpu_s=seconds, completed=completed)
+    return Report(findings=findings, counters=counters, trace=accesses, steps=steps, cpu_s=seconds, completed=completed)
 
 
 def source_name(path):

@@ -11,7 +11,7 @@ _TOKEN = re.compile(
     |(?P<newline>\n)
     |(?P<comment>/\*.*?\*/)
     |(?P<string>"[^"\n]*")
-    |(?P<name>[%$_A-Za-z.][\w$.]*(?:::[A-Za-z_][\w.]*)*)
+    |(?P<name>[%$_A-Za-z.][\w$.]*(?:::[\w.]+)*)
     |(?P<number>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|0[xX][0-9a-fA-F]+U?|\d+\.\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+|\d+U?)
     |(?P<punct>[;{}\[\](),:@!|+\-<>=*~])""",
     re.VERBOSE | re.DOTALL,

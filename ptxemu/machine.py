@@ -117,6 +117,11 @@ class Machine:
             self.ctx[CTX[name]] = value
         self.ctx_address = self.ctx.ctypes.data
 
+    def release(self):
+        """Break reference cycles, so that the arrays go at once."""
+        self.barriers = self.memory.machine = None
+        self.runnable, self.parked = {}, {}
+
     # registers as arrays, for collective instructions
 
     def row(self, reg, dtype=None):
