@@ -145,8 +145,8 @@ gl.widgets.roofline_explorer()
 # | FFN up, down | T | 4d, d | d, 4d | 1 each |
 # | LM head | T | vocabulary | d | 1 |
 #
-# In **prefill** the whole prompt is in flight. In **decode** each sequence contributes one token: `T` is the batch
-# size, and in attention `M = 1`.
+# In **prefill** the whole prompt is in flight. In **decode** each sequence adds one token: `T` is the batch, and in
+# attention `M = 1`.
 
 # %%
 gl.plots.llm_layers("H200", "bfloat16", batch=16)
@@ -174,7 +174,8 @@ print(f"ridge {target:.0f} FLOP/byte: a batch of {batch}")
 d, S, H = 4096, 4096, 32
 gemm = flop(S, 12 * d, d) + H * 2 * flop(S, S, d // H)
 other = 5 * H * S * S + 2 * 8 * S * d + 10 * S * 4 * d + 2 * S * d
-print(f"GEMM share of the layer's FLOPs: {gemm / (gemm + other):.1%}, with twice the rest {gemm / (gemm + 2 * other):.1%}")
+share, doubled = gemm / (gemm + other), gemm / (gemm + 2 * other)
+print(f"GEMM share of the layer's FLOPs: {share:.1%}; with twice the rest {doubled:.1%}")
 
 # %% [markdown]
 # The share of *time* is lower, since the rest is bound by memory at about one FLOP/byte.
