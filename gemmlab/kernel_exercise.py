@@ -8,7 +8,7 @@ import numpy as np
 
 from kernels import ROOT, Spec
 
-from .check import check
+from .check import check, default_shapes
 from .compile import compile_kernel, from_ptx
 from .errors import CheckError, GemmlabError
 from .exercise import Exercise
@@ -19,6 +19,7 @@ from .targets import NoDouble, StoredOnce, Target, probe, writes_global
 EMULATED_TARGET = "sm_90"
 PTX_LIMIT_CHARS = 2_000_000
 BLOCK_LIMIT = 1024
+LONG_SHAPES = ((300, 9, 7), (9, 300, 7))  # beyond what an index of 8 bits reaches
 Shape = tuple[int, int, int]
 
 
@@ -110,7 +111,7 @@ class Kernel(Exercise):
             compiled = replace(from_ptx(ptx, spec.language, entry), spec=spec)
             if not writes_global(ptx):
                 raise self.unfinished("the kernel writes nothing to C")
-            check(compiled, backend=backend, quiet=True)
+            check(compiled, shapes=(*default_shapes(), *LONG_SHAPES), backend=backend, quiet=True)
             counted = probe(compiled, self.probe_shape)
             for target in self.targets:
                 target.require(counted)

@@ -47,7 +47,8 @@ def transposed(case: Case) -> str | None:
     swapped = case.C64.reshape(N, M).T
     if within(swapped, case.expected, case.allowed).all():
         return "C is the transpose of A·B: row and column change places where C is stored"
-    if M == N and case.equals(case.a64, case.b64.T if case.a64.shape[1] == N else case.b64):
+    as_stored = not case.problem.layout.startswith("row,col")  # else the product asked for is A·Bᵀ of the stored B
+    if M == N and as_stored and case.equals(case.a64, case.b64.T if case.a64.shape[1] == N else case.b64):
         return "C is A·Bᵀ: row and column of B change places"
     if M == N == case.sizes[2] and case.equals(case.b64, case.a64):
         return "C is B·A: A and B change places"

@@ -85,8 +85,14 @@ class NoDouble(Target):
     """No float64 arithmetic in a kernel without float64 arrays."""
 
     def require(self, counted):
+        cure = {
+            "numba": "a plain number such as 0.0 is a float64, write float32(0)",
+            "cuda": "the sum is a float, and a constant is written 0.0f",
+        }
         for found in lint.f64(counted.compiled.ptx, ()):
-            raise CheckError(f"line {found.line}: {found.message}" if found.line else found.message)
+            where = f"line {found.line}: " if found.line else ""
+            raise CheckError(f"{where}float64 arithmetic although every array is float32: "
+                             f"{cure[counted.compiled.language]}")
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,8 @@ def gemm(A, B, C):
 """
 POINTERS = """%%cuda twin
 typedef unsigned int u32;
-extern "C" __global__ void twin(const float* __restrict__ a, const float* __restrict__ b, float* c, int M, int N, int K) {
+extern "C" __global__ void twin(const float* __restrict__ a, const float* __restrict__ b, float* c,
+                                int M, int N, int K) {
     u32 col = threadIdx.y + blockIdx.y * blockDim.y, row = threadIdx.x + blockIdx.x * blockDim.x;
     if (row < M && col < N) {
         const float *p = a + (size_t)row * K, *end = p + K, *q = b + col;
