@@ -1,9 +1,8 @@
 # The GEMM Ladder. `make book` and `make test` are all that a fresh machine needs: Python 3.11-3.13, no GPU.
-# Choices: PYTHON=/path/to/python3.12 (which interpreter), CUDA=12 or 13 (which wheels; 12 is the default).
+# Choices: PYTHON=/path/to/python3.12 (which interpreter), CUDA=12 or 13 (which wheels; default: as installed, else 12).
 
 SHELL := /bin/sh
 PYTHON ?= python3
-CUDA ?= 12
 BIN := .venv/bin
 export PYTHONPATH := $(CURDIR)
 export PYTHONUTF8 := 1
@@ -16,7 +15,7 @@ help:  ## Show this list
 env:  ## Create .venv and install the pinned requirements (only when they changed)
 	@command -v $(PYTHON) >/dev/null 2>&1 || { \
 	  echo "error: '$(PYTHON)' not found: install Python 3.11, 3.12 or 3.13, or pass PYTHON=/path/to/python3.12" >&2; exit 2; }
-	@$(PYTHON) tools/env.py --cuda $(CUDA)
+	@$(PYTHON) tools/env.py $(if $(CUDA),--cuda $(CUDA))
 
 book: env html  ## Set up, run lessons whose outputs are stale, build the book into _build/html
 	@echo "open _build/html/index.html"

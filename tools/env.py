@@ -84,27 +84,36 @@ def install(files):
         raise EnvError("pip could not install the requirements: see its lines above; check the network and try again")
 
 
+def installed():
+    """Return (CUDA wheels, stamp) of the present environment, or (None, None)."""
+    try:
+        with open(os.path.join(VENV, "installed")) as file:
+            cuda, stamp = file.read().split()
+            return cuda, stamp
+    except (OSError, ValueError):
+        return None, None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--cuda", choices=["12", "13"], default="12", help="major version of the CUDA wheels")
+    parser.add_argument("--cuda", choices=["12", "13"], help="CUDA wheels (default: as installed, else 12)")
     options = parser.parse_args()
     if sys.platform == "darwin":
         raise EnvError(
             "macOS has no CUDA compiler wheels: use Linux, Windows with WSL, or the Colab buttons of the book"
         )
-    files = requirement_files(options.cuda, has_gpu())
+    old_cuda, old_stamp = installed()
+    cuda = options.cuda or old_cuda or "12"
+    files = requirement_files(cuda, has_gpu())
     have = version(venv_python())
-    if have is None or not LOWEST <= have <= HIGHEST:
-        create(find_python())
+    if have is None or not LOWEST <= have <= HIGHEST or old_cuda not in (None, cuda):
+        create(find_python())  # the two CuPy wheels must not meet in one environment
         have = version(venv_python())
-    path, stamp = os.path.join(VENV, "installed"), stamp_of(files, have)
-    if os.path.exists(path):
-        with open(path) as file:
-            if file.read() == stamp:
-                return 0
+    elif old_stamp == stamp_of(files, have):
+        return 0
     install(files)
-    with open(path, "w") as file:
-        file.write(stamp)
+    with open(os.path.join(VENV, "installed"), "w") as file:
+        file.write(f"{cuda} {stamp_of(files, have)}\n")
     return 0
 
 

@@ -60,3 +60,30 @@ def test_a_missing_python_is_one_line_from_make():
     done = subprocess.run(["make", "env", "PYTHON=no-such-python"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2
     assert "error: 'no-such-python' not found: install Python 3.11, 3.12 or 3.13" in done.stderr
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """An environment in a temporary folder whose creation and installation only record their calls."""
+    calls = []
+    monkeypatch.setattr(env, "VENV", str(tmp_path))
+    monkeypatch.setattr(env, "version", lambda python: (3, 12) if calls else None)
+    monkeypatch.setattr(env, "find_python", lambda: "python3.12")
+    monkeypatch.setattr(env, "create", lambda python: calls.append("create"))
+    monkeypatch.setattr(env, "install", lambda files: calls.append(" ".join(files)))
+    monkeypatch.setattr(env, "has_gpu", lambda: False)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["env.py", *arguments])
+        del calls[1:]
+        assert env.main() == 0
+        return calls[1:]
+
+    return call
+
+
+def test_installs_once_and_keeps_the_chosen_wheels(fake):
+    assert fake("--cuda", "13") == ["requirements-cu13.txt"]
+    assert fake() == [] and fake("--cuda", "13") == []
+    assert fake("--cuda", "12") == ["create", "requirements.txt"]
+    assert fake() == []
