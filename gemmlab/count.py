@@ -79,6 +79,8 @@ class Counts(Counters):
     def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return (columns, rows) of text, without the columns that are empty throughout."""
         rows = [line.cells() for line in self.lines]
+        if len({line.file for line in self.lines}) > 1:
+            rows = [(f"{line.file}:{row[0]}", *row[1:]) for line, row in zip(self.lines, rows, strict=True)]
         kept = [i for i, _ in enumerate(COLUMNS) if any(row[i] for row in rows)]
         return tuple(COLUMNS[i] for i in kept), [tuple(row[i] for i in kept) for row in rows]
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from gemmlab import args as arguments
 from gemmlab import gpu
-from gemmlab.compile import Compiled, choose_target, compile_kernel, parse_target, resolve
+from gemmlab.compile import Compiled, choose_target, compile_kernel, parse_target
 from gemmlab.device import device
 from gemmlab.errors import GemmlabError
 from gemmlab.rules import evaluate_rule, launch_rule, rule_args
+from gemmlab.source import resolve
 
 
 @dataclass
@@ -70,7 +71,7 @@ def prepare(kernel, args: tuple, backend: str) -> tuple[Compiled, list[str]]:
             if isinstance(value, (list, tuple)) or value is None:
                 kind = arguments.kind_of(value)
                 raise GemmlabError(f"argument {position + 1} of the kernel: pass an array or a number, not {kind}")
-        kernel = compile_kernel(kernel, choose_target(spec, "", backend), args)
+        kernel = compile_kernel(kernel, choose_target(spec, backend), args)
     return kernel, arguments.validate(kernel, args)
 
 

@@ -50,13 +50,13 @@ def f64(ptx: str, types: tuple, language: str = "numba") -> tuple[Lint, ...]:
 
 
 def captured(function) -> dict[str, object]:
-    """Return the numbers that a kernel takes from outside itself (globals and closure variables), by name."""
+    """Return the numbers and device functions that a kernel takes from outside itself, by name."""
     try:
         variables = inspect.getclosurevars(function)
     except (TypeError, ValueError):
         return {}
     outside = {**variables.globals, **variables.nonlocals}
-    return {name: value for name, value in outside.items() if isinstance(value, (int, float, tuple))}
+    return {n: v for n, v in outside.items() if isinstance(v, (int, float, tuple)) or compat.is_dispatcher(v)}
 
 
 def called_dispatchers(function) -> list:
@@ -75,12 +75,15 @@ def called_dispatchers(function) -> list:
 
 
 def warn_if_stale(function, before: dict[str, object]) -> None:
-    """Warn when a number that the kernel was compiled with has changed since: Numba keeps the old one."""
+    """Warn when a number or a device function that went into the kernel has changed: Numba keeps the old one."""
     now = captured(function)
-    for name, value in before.items():
-        if name in now and now[name] != value:
-            warnings.warn(
-                f"{name} was {value} when {function.__name__!r} was compiled and is {now[name]} now: "
-                f"the kernel keeps {value}; run the cell that defines the kernel again",
-                stacklevel=4,
-            )
+    name = function.__name__
+    for outside, value in before.items():
+        new = now.get(outside, value)
+        if compat.is_dispatcher(value) and new is not value:
+            changed = f"{outside} was defined again after {name!r} was compiled: the kernel keeps the old one"
+        elif not compat.is_dispatcher(value) and new != value:
+            changed = f"{outside} was {value} when {name!r} was compiled and is {new} now: the kernel keeps {value}"
+        else:
+            continue
+        warnings.warn(f"{changed}; run the cell that defines the kernel again", stacklevel=4)

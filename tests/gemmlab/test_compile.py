@@ -132,7 +132,31 @@ def test_a_captured_number_that_changed_is_reported(monkeypatch):
     assert again.ptx == ptx
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        monkeypatch.setitem(globals(), "SIZE", 16)
+        gl.compile(reads_global)
         assert gl.compile(make(8)).ptx != gl.compile(make(9)).ptx
+
+
+def define_helper(factor):
+    @cuda.jit(device=True)
+    def helper(x):
+        return x * factor
+
+    return helper
+
+
+helper = define_helper(2)
+
+
+def calls_helper(A, B, C):
+    C[0, 0] = helper(A[0, 0])
+
+
+def test_a_device_function_that_was_defined_again_is_reported(monkeypatch):
+    gl.compile(calls_helper)
+    monkeypatch.setitem(globals(), "helper", define_helper(3))
+    with pytest.warns(UserWarning, match="helper was defined again after 'calls_helper' was compiled"):
+        gl.compile(calls_helper)
 
 
 @pytest.mark.parametrize(
