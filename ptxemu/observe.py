@@ -26,7 +26,9 @@ from __future__ import annotations
 import numpy as np
 
 from .counters import Tally
-from .findings import ADVICE, SEVERITY, Finding, element, locate, unwritten_pattern
+from .facts import EXAMPLES, Facts
+from .outputs import output_findings
+from .places import ThreadNames
 from .race import RaceChecker
 from .trace import Recorder
 
@@ -58,22 +60,6 @@ class Lanes:
         return len(self.starts) - 1
 
 
-class ThreadNames:
-    """Turns linear CTA and thread ids into ((cx, cy, cz), (tx, ty, tz)) and into words."""
-
-    def __init__(self, grid, block):
-        self.grid, self.block = _three(grid), _three(block)
-
-    def __call__(self, cta, tid):
-        return _triple(cta, self.grid), _triple(tid, self.block)
-
-    def text(self, cta, tid, same_cta=None):
-        """ "thread (3, 1) of block (0, 2)"; without the block where it is ``same_cta``."""
-        c, t = self(cta, tid)
-        thread = f"thread {_short(t, self.block)}"
-        return thread if cta == same_cta else f"{thread} of block {_short(c, self.grid)}"
-
-
 class Observer:
     """Collects one launch's counters, findings and trace. See the module's docstring for what the executor
     supplies.
@@ -90,7 +76,7 @@ class Observer:
         self.race = RaceChecker(entry.sites, memory, bx * by * bz, slots, shared_bytes) if check else None
         self.recorder = Recorder(trace, self.name.grid, memory, entry.sites) if trace else None
         self.shared_layout = tuple(getattr(entry, "shared_layout", ()))
-        self.facts = {}
+        self.facts = Facts(entry.sites, memory, self.name, self.shared_layout)
 
     def begin(self, slots, ctas):
         """CTAs with linear ids ``ctas`` int64[n] start in ``slots`` int64[n]; the slots' shared memory is new."""
@@ -171,124 +157,22 @@ class Observer:
         for memory rules; ``detail``: one clause or, for deadlock and livelock, the lines of the post-mortem. Equal
         (rule, site, other_site) are merged and counted. ``severity`` replaces the rule's own.
         """
+        parties = []
+        if lanes is not None:
+            parties = [
+                (int(self.slot_cta[s]), int(t))
+                for s, t in zip(lanes.slot[:EXAMPLES], lanes.tid[:EXAMPLES], strict=True)
+            ]
         n = lanes.n if lanes is not None else 1
-        key = (rule, site, other_site)
-        if key in self.facts:
-            self.facts[key].count += n
-            return
-        info = self.entry.sites[site] if site is not None else None
-        examples = (
-            [(int(self.slot_cta[s]), int(t)) for s, t in zip(lanes.slot[:4], lanes.tid[:4], strict=True)]
-            if n and lanes is not None
-            else []
-        )
-        where = [locate(self.memory, space, int(a), self.shared_layout) for a in addr[:4]] if addr is not None else []
-        other_line = self.entry.sites[other_site].line if other_site is not None else None
-        self.facts[key] = Finding(
-            rule,
-            severity or SEVERITY[rule],
-            self._message(rule, info, examples, where, detail),
-            ADVICE.get(rule, ""),
-            info.file if info else "",
-            info.line if info else 0,
-            other_line,
-            info.ptx_line if info else 0,
-            [self.name(c, t) for c, t in examples],
-            where,
-            n,
-        )
-
-    def _message(self, rule, info, examples, where, detail):
-        who = self.name.text(*examples[0]) if examples else "the block"
-        if rule in ("out-of-bounds", "misaligned"):
-            verb = {"ld": "reads", "st": "writes"}.get(info.op, "updates")
-            size = info.width * info.vec
-            what = "outside every array" if rule == "out-of-bounds" else f"which is not a multiple of {size} bytes"
-            if info.space == "shared" and rule == "out-of-bounds":
-                what = "outside the block's shared memory"
-            return f"{who} {verb} {size} bytes at {where[0]}, {what}" + (f" ({detail})" if detail else "")
-        if rule == "uninitialised-register":
-            return f"{who} uses a register that was never set" + (f": {detail}" if detail else "")
-        return detail or rule.replace("-", " ")
+        self.facts.add(rule, site, parties, n, addr, space, other_site, detail, severity)
 
     def finish(self):
         """Return (findings: list[Finding], counters: Counters | None, trace: list[Access])."""
-        findings = list(self.facts.values())
+        findings = self.facts.findings()
         if self.race:
-            findings += self.race.findings(self.name, self.shared_layout)
-            complete = not any(f.rule in ("deadlock", "livelock", "trap") for f in findings)
-            findings += self._outputs() if complete else []
+            early_exit = any(f.rule == "barrier-after-exit" for f in findings)
+            findings += self.race.findings(self.name, self.shared_layout, early_exit)
+            if not self.facts.hung:
+                findings += output_findings(self.memory, self.race, self.entry.sites)
         counters = self.tally.result() if self.tally else None
         return findings, counters, self.recorder.accesses if self.recorder else []
-
-    def _outputs(self):
-        """never-written and redundant-store for every array of role "out"."""
-        findings = []
-        race = self.race
-        for array in self.memory.arrays:
-            if array.role != "out" or not array.nbytes:
-                continue
-            first = (array.address - self.memory.global_base) >> race.shift
-            last = (array.address + array.nbytes - 1 - self.memory.global_base) >> race.shift
-            cells = race.global_.reshape(-1, race.entries, 3)[first : last + 1]
-            touched = (cells[:, 0, 0] | cells[:, -2, 0]) != 0
-            per = max(1, array.itemsize >> race.shift)
-            touched = touched.reshape(-1, per).all(axis=1)
-            shape = tuple(array.shape) or (1,)
-            order = np.argsort([-s for s in array.strides], kind="stable") if array.strides else [0]
-            written = touched[: int(np.prod(shape))].reshape([shape[a] for a in order]).transpose(np.argsort(order))
-            if not written.all():
-                where = [element(array, array.address + int(i) * array.itemsize) for i in np.flatnonzero(~touched)[:4]]
-                message = f"{array.name}: {unwritten_pattern(written, shape)}"
-                findings.append(
-                    Finding(
-                        "never-written",
-                        "error",
-                        message,
-                        ADVICE["never-written"],
-                        where=where,
-                        count=int((~written).sum()),
-                    )
-                )
-            findings += self._redundant(array, race.stores[first : last + 1].reshape(-1, per).max(axis=1))
-        return findings
-
-    def _redundant(self, array, stores):
-        most = int(stores.max())
-        if most <= 1:
-            return []
-        site = next((s for s in self.entry.sites if s.op == "st" and s.space == "global"), None)
-        item = int(np.flatnonzero(stores == most)[0])
-        element_name = element(array, array.address + item * array.itemsize)
-        message = f"{array.name}: up to {most} stores per element ({element_name}), expected 1"
-        line, ptx_line = (site.line, site.ptx_line) if site else (0, 0)
-        return [
-            Finding(
-                "redundant-store",
-                "info",
-                message,
-                ADVICE["redundant-store"],
-                site.file if site else "",
-                line,
-                None,
-                ptx_line,
-                [],
-                [element_name],
-                int((stores > 1).sum()),
-            )
-        ]
-
-
-def _three(size):
-    size = (size,) if isinstance(size, int) else tuple(size)
-    return (*size, 1, 1)[:3]
-
-
-def _triple(index, size):
-    return index % size[0], index // size[0] % size[1], index // (size[0] * size[1])
-
-
-def _short(triple, size):
-    """Leave out trailing axes of length 1."""
-    keep = max([i + 1 for i in range(3) if size[i] > 1], default=1)
-    return f"({', '.join(map(str, triple[:keep]))})" if keep > 1 else str(triple[0])

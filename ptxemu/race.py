@@ -6,10 +6,9 @@ import numpy as np
 
 from . import shadow as sh
 from .clocks import CTA_SCOPE, GPU_SCOPE, Clocks
-from .race_text import Example, Pair, race_finding, uninitialised_finding
+from .race_text import EXAMPLES, Example, Pair, Seen, Words
 
 CANDIDATES = 1 << 15
-EXAMPLES = 4
 FEW, MANY = 2, 4
 _PARTIAL = ("bar.warp", "bar.arrive", "barrier.arrive", "membar", "fence")
 _SCOPE = {"cta": CTA_SCOPE, "": GPU_SCOPE, "cluster": GPU_SCOPE, "gpu": GPU_SCOPE, "gl": GPU_SCOPE, "sys": GPU_SCOPE}
@@ -68,8 +67,8 @@ class RaceChecker:
         while lane < lanes.n:
             lane, n = sh.check_access(
                 table, self.lines, self.readers, stride, offset, self.shift, addr, nbytes, lanes.slot, lanes.tid,
-                clocks.cta_of, clocks.clock, clocks.base, clocks.warp_base, clocks.dense_index, clocks.dense, kind, flags, site,
-                clocks.any_fence, in_shared, self.out, lane,
+                clocks.cta_of, clocks.clock, clocks.base, clocks.warp_base, clocks.dense_index, clocks.dense,
+                kind, flags, site, clocks.any_fence, in_shared, self.out, lane,
             )  # fmt: skip
             if n:
                 self._drain(self.out[:n], site, space, addr, lanes, same)
@@ -112,21 +111,26 @@ class RaceChecker:
         for other, other_reads, equal in np.unique(kinds, axis=0).tolist():
             rows = np.flatnonzero((kinds == (other, other_reads, equal)).all(axis=1))
             fragile = bool(info.sem and self.sites[other].sem)
-            pair = self.pairs.setdefault(Pair(space, site, other, bool(other_reads), bool(equal), fragile), [0, []])
-            pair[0] += len(rows)
-            for r in rows[: max(0, EXAMPLES - len(pair[1]))]:
-                cta, tid = int(self.clocks.cta_of[lanes.slot[lane[r]]]), int(lanes.tid[lane[r]])
-                other_tid = int(races[r, sh.OTHER_ID] & sh.TID)
-                where = self._granule_address(int(races[r, sh.GRANULE]), space)
-                pair[1].append(Example(cta, tid, int(races[r, sh.OTHER_CTA]), other_tid, where))
+            pair = Pair(space, site, other, bool(other_reads), bool(equal), fragile)
+            seen = self.pairs.setdefault(pair, Seen())
+            seen.count += len(rows)
+            cta, tid = self.clocks.cta_of[lanes.slot[lane[rows]]], lanes.tid[lane[rows]]
+            other_cta, other_tid = races[rows, sh.OTHER_CTA], races[rows, sh.OTHER_ID] & sh.TID
+            seen.across_ctas |= bool((cta != other_cta).any())
+            seen.across_warps |= bool((tid >> 5 != other_tid >> 5).any())
+            for k in range(min(len(rows), EXAMPLES - len(seen.examples))):
+                where = self._granule_address(int(races[rows[k], sh.GRANULE]), space)
+                parties = int(cta[k]), int(tid[k]), int(other_cta[k]), int(other_tid[k])
+                seen.examples.append(Example(*parties, where))
 
     def _note_uninitialised(self, rows, site, addr, lanes):
         if not len(rows):
             return
-        entry = self.uninitialised.setdefault(site, [0, []])
-        entry[0] += len(rows)
-        for lane in rows[: max(0, EXAMPLES - len(entry[1])), sh.LANE].tolist():
-            entry[1].append((int(self.clocks.cta_of[lanes.slot[lane]]), int(lanes.tid[lane]), int(addr[lane])))
+        seen = self.uninitialised.setdefault(site, Seen())
+        seen.count += len(rows)
+        for lane in rows[: max(0, EXAMPLES - len(seen.examples)), sh.LANE].tolist():
+            cta, tid = int(self.clocks.cta_of[lanes.slot[lane]]), int(lanes.tid[lane])
+            seen.examples.append((cta, tid, int(addr[lane])))
 
     def _granule_address(self, granule, space):
         if space == "shared":
@@ -146,24 +150,9 @@ class RaceChecker:
             known[rows] = self.clocks.knows(s, t, cta, other, stamp, in_cta=cta == self.clocks.cta_of[s])
         return known
 
-    def findings(self, name, shared_layout):
-        """The races and uninitialised reads as :class:`Finding` objects, each pair of source lines once."""
-        found = {}
-        for pair, (count, examples) in self.pairs.items():
-            finding = race_finding(pair, count, examples, self.sites, self.memory, name, shared_layout)
-            key = self._identity(pair, finding)
-            if key in found:
-                found[key].count += count
-            else:
-                found[key] = finding
-        return list(found.values()) + [
-            uninitialised_finding(site, count, examples, self.sites, self.memory, name, shared_layout)
-            for site, (count, examples) in self.uninitialised.items()
-        ]
-
-    def _identity(self, pair, finding):
-        """What makes two findings one: the pair of source lines (unrolled copies are one line), or of PTX lines
-        without any.
+    def findings(self, name, layout, early_exit):
+        """The races and uninitialised reads as list[Finding]. ``name``: ThreadNames; ``layout``: shared variables;
+        ``early_exit``: threads left before a barrier that others reached.
         """
-        places = [(s.file, s.line or -s.ptx_line) for s in (self.sites[pair.site], self.sites[pair.other])]
-        return (pair.space, finding.severity, *sorted(places))
+        words = Words(self.sites, self.memory, name, layout, early_exit)
+        return words.races(self.pairs) + words.uninitialised(self.uninitialised)

@@ -1,14 +1,21 @@
-"""Words for races: what collides where, and which kind of ordering is missing."""
+"""Words for races and for reads of unwritten shared memory: what collides where, and which kind of ordering is
+missing.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .findings import Finding, locate
+from .findings import ADVICE, Finding
+from .places import locate, variable_at
+
+EXAMPLES = 4
+_VERB = {"ld": "reads", "st": "writes", "atom": "updates", "red": "updates"}
 
 
 class Pair(NamedTuple):
-    """Two unordered accesses: ``site`` came later in the emulator's order. ``equal``: both stored the same value;
+    """Two unordered accesses; ``site`` came later in the emulator's order. ``equal``: both stored the same value;
     ``fragile``: both are volatile or atomic, in one warp.
     """
 
@@ -30,68 +37,105 @@ class Example(NamedTuple):
     addr: int
 
 
-_VERB = {"ld": "reads", "st": "writes", "atom": "updates", "red": "updates"}
+@dataclass
+class Seen:
+    """How often something was seen, the first few instances, and whether any involved two warps or two CTAs."""
+
+    count: int = 0
+    examples: list = field(default_factory=list)
+    across_warps: bool = False
+    across_ctas: bool = False
+
+    def merge(self, other):
+        self.count += other.count
+        self.examples = (self.examples + other.examples)[:EXAMPLES]
+        self.across_warps |= other.across_warps
+        self.across_ctas |= other.across_ctas
 
 
-def race_finding(pair, count, examples, sites, memory, name, shared_layout):
-    """The :class:`Finding` for a racing pair; ``examples`` list[Example], the first is spelled out."""
-    a, b = sites[pair.site], sites[pair.other]
-    first = examples[0]
-    where = list(dict.fromkeys(locate(memory, pair.space, e.addr, shared_layout) for e in examples))
-    verb, other_verb = _VERB[a.op], _VERB["ld" if pair.other_reads else b.op]
-    reads = "reads" in (verb, other_verb)
-    message = (
-        f"{'read-write' if reads else 'write-write'} race on {where[0]}: "
-        f"{name.text(first.cta, first.tid)} {verb} it at line {a.line}, "
-        f"{name.text(first.other_cta, first.other_tid, first.cta)} {other_verb} it at line {b.line}, "
-        "and nothing orders the two"
-    )
-    if pair.equal:
-        message += "; both store the same value"
-    parties = [name(first.cta, first.tid), name(first.other_cta, first.other_tid)]
-    severity = "warning" if pair.equal or pair.fragile else "error"
-    return Finding(
-        f"race-{pair.space}", severity, message, _advice(pair, first, a.line, verb, b.line, other_verb),
-        a.file, a.line, b.line, a.ptx_line, parties, where, count,
-    )  # fmt: skip
+class Words:
+    """Writes the findings. ``sites``, ``memory``: as the observer has them; ``name``: ThreadNames; ``layout``:
+    shared variables.
+    """
 
+    def __init__(self, sites, memory, name, layout, early_exit=False):
+        self.sites, self.memory, self.name, self.layout = sites, memory, name, layout
+        self.early_exit = early_exit
 
-def uninitialised_finding(site, count, examples, sites, memory, name, shared_layout):
-    """The :class:`Finding` for reads of shared memory that nobody wrote; ``examples`` list of (cta, tid, address)."""
-    info = sites[site]
-    where = [locate(memory, "shared", addr, shared_layout) for _, _, addr in examples]
-    message = f"{name.text(*examples[0][:2])} reads {where[0]}, which no thread of its block has written"
-    advice = "Write every element that is read, zeros included, with a barrier before the reads."
-    threads = [name(cta, tid) for cta, tid, _ in examples]
-    return Finding(
-        "uninitialised-shared",
-        "error",
-        message,
-        advice,
-        info.file,
-        info.line,
-        None,
-        info.ptx_line,
-        threads,
-        where,
-        count,
-    )
+    def races(self, pairs):
+        """One finding per pair of source lines and severity (unrolled copies of a line are one line):
+        list[Finding].
+        """
+        merged = {}
+        for pair, seen in pairs.items():
+            places = sorted((s.file, s.line or -s.ptx_line) for s in (self.sites[pair.site], self.sites[pair.other]))
+            key = (pair.space, pair.equal, pair.fragile, *places)
+            if key in merged:
+                merged[key][1].merge(seen)
+            else:
+                merged[key] = (pair, Seen(seen.count, list(seen.examples), seen.across_warps, seen.across_ctas))
+        return [self._race(pair, seen) for pair, seen in merged.values()]
 
+    def uninitialised(self, reads):
+        """One finding per source line and shared variable; ``reads``: {site: Seen with examples (cta, tid,
+        address)}.
+        """
+        merged = {}
+        for site, seen in reads.items():
+            info = self.sites[site]
+            key = (info.file, info.line or -info.ptx_line, variable_at(self.layout, seen.examples[0][2]))
+            merged.setdefault(key, (info, Seen()))[1].merge(seen)
+        return [self._uninitialised(info, seen) for info, seen in merged.values()]
 
-def _advice(pair, first, line, verb, other_line, other_verb):
-    if pair.equal:
-        return "Let one thread store it, or make it an atomic."
-    if first.cta != first.other_cta:
-        return (
-            "A barrier orders one block only: use an atomic, split the work into two launches, "
-            "or pass a flag with __threadfence()."
+    def _where(self, space, addresses):
+        return list(dict.fromkeys(locate(self.memory, space, a, self.layout) for a in addresses))
+
+    def _race(self, pair, seen):
+        a, b, first = self.sites[pair.site], self.sites[pair.other], seen.examples[0]
+        where = self._where(pair.space, [e.addr for e in seen.examples])
+        verb, other_verb = _VERB[a.op], _VERB["ld" if pair.other_reads else b.op]
+        message = (
+            f"{'read-write' if 'reads' in (verb, other_verb) else 'write-write'} race on {where[0]}: "
+            f"{self.name.text(first.cta, first.tid)} {verb} it at line {a.line}, "
+            f"{self.name.text(first.other_cta, first.other_tid, first.cta)} {other_verb} it at line {b.line}, "
+            "and nothing orders the two"
         )
-    if pair.fragile:
+        if pair.equal:
+            message += "; both store the same value"
+        threads = [self.name(first.cta, first.tid), self.name(first.other_cta, first.other_tid)]
+        severity = "warning" if pair.equal or pair.fragile else "error"
+        return Finding(
+            f"race-{pair.space}", severity, message, self._advice(pair, seen, a, verb, b, other_verb),
+            a.file, a.line, b.line, a.ptx_line, threads, where, seen.count,
+        )  # fmt: skip
+
+    def _advice(self, pair, seen, a, verb, b, other_verb):
+        if pair.equal:
+            return "Let one thread store it, or make it an atomic."
+        if seen.across_ctas:
+            if any(s.sem and s.space != "shared" for s in self.sites):
+                return (
+                    "If a flag is meant to order them: the writer needs __threadfence() before it sets the flag, "
+                    "and the reader __threadfence() or a barrier after it has seen it."
+                )
+            return "A barrier orders one block only: use an atomic, or split the work into two launches."
+        if pair.fragile:
+            return "volatile does not order the lanes of a warp (no lockstep since Volta): put __syncwarp() between."
+        if (a.file, a.line) == (b.file, b.line):
+            return "Give each thread its own element, use an atomic, or put a barrier between two rounds of the loop."
+        missing = f"A barrier is missing between line {b.line} ({other_verb}) and line {a.line} ({verb})"
         return (
-            "volatile does not order the lanes of a warp (no lockstep since Volta): put __syncwarp() between the two."
+            f"{missing}." if seen.across_warps else f"{missing}; both are in one warp here, so __syncwarp() would do."
         )
-    if pair.site == pair.other:
-        return "Give each thread its own element, use an atomic, or put a barrier between two rounds of the loop."
-    one_warp = first.tid >> 5 == first.other_tid >> 5
-    barrier = "barrier (inside one warp __syncwarp() is enough)" if one_warp else "barrier"
-    return f"A {barrier} is missing between line {other_line} ({other_verb}) and line {line} ({verb})."
+
+    def _uninitialised(self, info, seen):
+        where = self._where("shared", [addr for _, _, addr in seen.examples])
+        cta, tid, _ = seen.examples[0]
+        message = f"{self.name.text(cta, tid)} reads {where[0]}, which no thread of its block has written"
+        if self.early_exit:
+            message += " (threads have returned early, perhaps those that should write it)"
+        threads = [self.name(cta, tid) for cta, tid, _ in seen.examples]
+        return Finding(
+            "uninitialised-shared", "error", message, ADVICE["uninitialised-shared"],
+            info.file, info.line, None, info.ptx_line, threads, where, seen.count,
+        )  # fmt: skip

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .findings import array_at
+from .places import array_at, triple
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Recorder:
                 self.accesses.append(
                     Access(
                         info,
-                        _triple(int(slot_cta[slot]), self.grid),
+                        triple(int(slot_cta[slot]), self.grid),
                         warp,
                         addresses,
                         info.width * info.vec,
@@ -82,7 +82,3 @@ class Recorder:
 def _linear(cta, grid):
     x, y, z = (*cta, 0, 0, 0)[:3]
     return x + grid[0] * (y + grid[1] * z)
-
-
-def _triple(index, grid):
-    return index % grid[0], index // grid[0] % grid[1], index // (grid[0] * grid[1])

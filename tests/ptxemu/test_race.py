@@ -91,10 +91,10 @@ def random_program(seed, atomics, partial):
             place = (space, word) if space == "global" else (space, cta, word)
             judge.access(cta * THREADS + tid, place, op)
             site = next(i for i, s in enumerate(seen.entry.sites) if s.op == op and s.space == space)
-            before = sum(n for n, _ in seen.race.pairs.values())
+            before = sum(p.count for p in seen.race.pairs.values())
             addr = np.array([4 * word + (BASE if space == "global" else 0)], np.int64)
             seen.access(site, space, addr, Lanes([cta], [tid]), np.zeros(1, bool) if op == "st" else None)
-            if sum(n for n, _ in seen.race.pairs.values()) > before:
+            if sum(p.count for p in seen.race.pairs.values()) > before:
                 reported.add(place)
         elif action < 0.80:
             judge.meet([cta * THREADS + t for t in everyone])
