@@ -28,6 +28,7 @@ def instruction_mix(counters, *, title=""):
     kinds = list(dict.fromkeys(kind for mix in mixes.values() for kind in mix))
     shares = {name: {k: mix.get(k, 0) / (sum(mix.values()) or 1) for k in kinds} for name, mix in mixes.items()}
     kinds.sort(key=lambda kind: -max(share[kind] for share in shares.values()))
+    widest = max((max(share.values(), default=1) for share in shares.values()), default=1)  # one scale for all variants
     figure, axes = new_figure(0.75 + 0.24 * len(kinds), width=WIDTH, columns=len(mixes), sharey=True)
     for ax, (name, share) in zip(axes[0], shares.items(), strict=True):
         for row, kind in enumerate(kinds):
@@ -36,7 +37,7 @@ def instruction_mix(counters, *, title=""):
             count = mixes[name].get(kind, 0)
             ax.text(share[kind] + 0.01, row, f"{share[kind]:.0%}  {count:,}", va="center", fontsize=8)
         ax.set_yticks(range(len(kinds)), [LONG.get(kind, kind) for kind in kinds])
-        ax.set(ylim=(len(kinds) - 0.4, -0.6), xlim=(0, max(share.values(), default=1) * 1.75 or 1), xticks=[])
+        ax.set(ylim=(len(kinds) - 0.4, -0.6), xlim=(0, widest * 1.75 or 1), xticks=[])
         ax.spines["bottom"].set_visible(False)
         ax.tick_params(axis="y", length=0)
         ax.set_title(name or title or "Warp instructions by class, counted")
