@@ -1,16 +1,36 @@
 """ptxemu: run PTX on the CPU, count what a profiler counts, report what a sanitizer reports.
 
-    module = ptxemu.load(ptx_text)
-    report = ptxemu.launch(module.entry(), grid, block, args)
+module = ptxemu.load(ptx_text)
+report = ptxemu.launch(module.entry(), grid, block, args)
 """
 
 from .errors import LaunchError, PtxError
-from .launch import Entry, Module, Param, launch, load
+from .findings import Finding
+from .launch import launch
 from .memory import Array
+from .module import Entry, Module, Param, load
 from .profile import A100, B200, H200, RTX5090, T4, DeviceProfile, profile_for
+from .report import Report
 from .trace import Access, Trace
 
 __all__ = [
-    "A100", "B200", "H200", "RTX5090", "T4", "Access", "Array", "DeviceProfile", "Entry", "LaunchError", "Module", "Param", "PtxError", "Trace",
-    "launch", "load", "profile_for",
+    "A100",
+    "B200",
+    "H200",
+    "RTX5090",
+    "T4",
+    "Access",
+    "Array",
+    "DeviceProfile",
+    "Entry",
+    "Finding",
+    "LaunchError",
+    "Module",
+    "Param",
+    "PtxError",
+    "Report",
+    "Trace",
+    "launch",
+    "load",
+    "profile_for",
 ]

@@ -1,6 +1,8 @@
-"""CTA barriers: ``bar.sync``, ``bar.arrive``, ``bar.red`` and their ``barrier`` forms, full and partial (PTX ISA 9.7.13.1).
+"""CTA barriers: ``bar.sync``, ``bar.arrive``, ``bar.red`` and their ``barrier`` forms, full and partial (PTX ISA
+9.7.13.1).
 
-A barrier without a count completes when every thread of the CTA that has not exited arrived (the rule since Volta). With a count it
+A barrier without a count completes when every thread of the CTA that has not exited arrived (the rule since Volta).
+With a count it
 completes when that many threads arrived. Arrivals are counted per thread.
 """
 
@@ -45,7 +47,11 @@ class Barriers:
             for wait in waits:
                 slot = int(self.machine.slot_of[wait.idx[0]])
                 expected = wait.count or int(self.machine.live[slot])
-                yield wait.site, wait.idx, f"barrier {number}: {self.arrived[slot, number]} of {expected} threads arrived"
+                yield (
+                    wait.site,
+                    wait.idx,
+                    f"barrier {number}: {self.arrived[slot, number]} of {expected} threads arrived",
+                )
 
     def arrive(self, group, number, count, segment, site, waits, values=None):
         """Lanes reach barrier ``number``; the waiting ones are parked, then whatever is complete is released."""
@@ -87,8 +93,14 @@ class Barriers:
                 released.append(wait)
             elif mask.any():
                 values = wait.values
-                released.append(_Wait(wait.idx[mask], wait.segment, wait.site, wait.count, None if values is None else values[mask]))
-                kept.append(_Wait(wait.idx[~mask], wait.segment, wait.site, wait.count, None if values is None else values[~mask]))
+                released.append(
+                    _Wait(wait.idx[mask], wait.segment, wait.site, wait.count, None if values is None else values[mask])
+                )
+                kept.append(
+                    _Wait(
+                        wait.idx[~mask], wait.segment, wait.site, wait.count, None if values is None else values[~mask]
+                    )
+                )
             else:
                 kept.append(wait)
         if kept:
@@ -148,10 +160,14 @@ class Barriers:
                 machine.observer.finding("divergent-barrier", first, lanes=lanes, other_site=second, detail=detail)
             else:
                 detail = "warps of one CTA wait at different barrier instructions"
-                machine.observer.finding("divergent-barrier", first, lanes=lanes, other_site=second, detail=detail, severity="warning")
+                machine.observer.finding(
+                    "divergent-barrier", first, lanes=lanes, other_site=second, detail=detail, severity="warning"
+                )
 
     def _after_early_exit(self, slots, released):
-        """Threads exited before the barrier: a warning, or an error when they skipped it and went on with the code behind it."""
+        """Threads exited before the barrier: a warning, or an error when they skipped it and went on with the code
+        behind it.
+        """
         machine = self.machine
         wait = released[0]
         reach = self._reachable(wait.segment.index)
@@ -163,7 +179,9 @@ class Barriers:
             if len(skipped):
                 other = machine.site_of(int(machine.last_store[skipped[0]]))
                 detail = f"threads skipped the barrier and went on to {machine.line(other)}"
-                machine.observer.finding("divergent-barrier", wait.site, lanes=machine.lanes_of(skipped), other_site=other, detail=detail)
+                machine.observer.finding(
+                    "divergent-barrier", wait.site, lanes=machine.lanes_of(skipped), other_site=other, detail=detail
+                )
             else:
                 machine.observer.finding("barrier-after-exit", wait.site, lanes=machine.lanes_of(gone))
 

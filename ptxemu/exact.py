@@ -1,4 +1,5 @@
-"""FP64 arithmetic in directed rounding modes, by exact fractions. Generated code calls it back lane by lane; it is rare and may be slow.
+"""FP64 arithmetic in directed rounding modes, by exact fractions. Generated code calls it back lane by lane; it is rare
+and may be slow.
 
 Rounding modes as in ptxemu/helpers.py: 0 nearest even, 1 toward zero, 2 down, 3 up.
 """
@@ -95,7 +96,9 @@ def sqrt_f64(a, mode):
     if not x > 0 or math.isinf(x):
         return _bits(math.nan if x < 0 else x)
     value = Fraction(x)
-    shift = 2 * (80 + abs(math.frexp(x)[1]))  # an even power of two that leaves more than 60 bits and keeps the value an integer
+    shift = 2 * (
+        80 + abs(math.frexp(x)[1])
+    )  # an even power of two that leaves more than 60 bits and keeps the value an integer
     scaled = value * Fraction(2) ** (shift + 2 * 1100)
     root = math.isqrt(int(scaled))
     sticky = 0 if root * root == scaled else 1  # one more bit says whether the root is exact

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .codegen import CTX, MAX_FAULTS
-from .windows import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
+from .layout import CTX, LOCAL_WINDOW, MAX_FAULTS, SHARED_WINDOW, WINDOW_SIZE
 
 
 def report_faults(machine, segment):

@@ -1,6 +1,7 @@
 """Scalar routines that generated code calls by address: rounding to odd and narrow floating-point formats.
 
-They take and give bit patterns. Rounding modes: 0 nearest even, 1 toward zero, 2 down, 3 up. Compiled by Numba on first use, cached on disk.
+They take and give bit patterns. Rounding modes: 0 nearest even, 1 toward zero, 2 down, 3 up. Compiled by Numba on first
+use, cached on disk.
 """
 
 from __future__ import annotations
@@ -150,7 +151,9 @@ def f64_to_small(bits, exponent_bits, mantissa_bits, mode):
 
 
 def f64_to_fp8(bits, exponent_bits, mantissa_bits):
-    """Round to nearest even; overflow and infinity give the largest finite value; NaN 0x7f. E4M3 has no infinity (largest 448)."""
+    """Round to nearest even; overflow and infinity give the largest finite value; NaN 0x7f. E4M3 has no infinity
+    (largest 448).
+    """
     magnitude = bits & _MAGNITUDE
     if magnitude > _INFINITY:
         return np.int32(0x7F)
@@ -215,9 +218,14 @@ def i64_to_f64(value, signed, mode):
 
 
 _SIGNATURES = {
-    "add_odd": _i64(_i64, _i64), "div_odd": _i64(_i64, _i64), "sqrt_odd": _i64(_i64),
-    "f64_to_f32": _i32(_i64, _i32), "f64_to_small": _i32(_i64, _i32, _i32, _i32), "f64_to_fp8": _i32(_i64, _i32, _i32),
-    "fp8_to_f16": _i32(_i32, _i32, _i32), "i64_to_f64": _i64(_i64, _i32, _i32),
+    "add_odd": _i64(_i64, _i64),
+    "div_odd": _i64(_i64, _i64),
+    "sqrt_odd": _i64(_i64),
+    "f64_to_f32": _i32(_i64, _i32),
+    "f64_to_small": _i32(_i64, _i32, _i32, _i32),
+    "f64_to_fp8": _i32(_i64, _i32, _i32),
+    "fp8_to_f16": _i32(_i32, _i32, _i32),
+    "i64_to_f64": _i64(_i64, _i32, _i32),
 }
 
 

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-BITS = {
-    "pred": 1, "u8": 8, "s8": 8, "b8": 8, "u16": 16, "s16": 16, "b16": 16, "f16": 16, "bf16": 16, "u32": 32, "s32": 32, "b32": 32, "f32": 32,
-    "tf32": 32, "f16x2": 32, "bf16x2": 32, "u16x2": 32, "s16x2": 32, "u64": 64, "s64": 64, "b64": 64, "f64": 64, "f32x2": 64, "b128": 128,
-    "e4m3": 8, "e5m2": 8, "e4m3x2": 16, "e5m2x2": 16, "ue8m0x2": 16,
+_WIDTHS = {
+    1: "pred",
+    8: "u8 s8 b8 e4m3 e5m2",
+    16: "u16 s16 b16 f16 bf16 e4m3x2 e5m2x2 ue8m0x2",
+    32: "u32 s32 b32 f32 tf32 f16x2 bf16x2 u16x2 s16x2",
+    64: "u64 s64 b64 f64 f32x2",
+    128: "b128",
 }
+BITS = {name: width for width, names in _WIDTHS.items() for name in names.split()}
 
 
 class Reg:
@@ -42,7 +46,7 @@ class Int:
 
 @dataclass(frozen=True, slots=True)
 class Float:
-    """A floating-point literal by its bits: ``width`` 32 or 64, or 0 for a decimal literal whose ``value`` is a float."""
+    """A floating-point literal by its bits: ``width`` 32 or 64, or 0 for a decimal literal (``value`` a float)."""
 
     value: int | float
     width: int
@@ -117,7 +121,9 @@ class Label:
 
 @dataclass(slots=True)
 class Variable:
-    """A module, shared, local or param variable. ``data``: initial bytes (None: zeros); ``size`` 0 for ``.extern .shared x[]``."""
+    """A module, shared, local or param variable. ``data``: initial bytes (None: zeros); ``size`` 0 for ``.extern
+    .shared x[]``.
+    """
 
     name: str
     space: str

@@ -1,121 +1,19 @@
-"""Modules, entries and launches: the public side of the executor."""
+"""Launches: what fits, what the arguments mean, and the run itself."""
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import os
-from dataclasses import dataclass
-
 import numpy as np
 
-from .errors import LaunchError, PtxError
+from .errors import LaunchError
 from .machine import Machine, timed
-from .memory import Array, Memory, module_image, place_module, round_up
+from .memory import Array, Memory, round_up
+from .module import BATCH_LANES
 from .observe import Observer
-from .parse import parse
-from .profile import H200, runs_on, target_cc
-from .program import Program
+from .profile import H200, runs_on
 from .report import Report
-from .unit import Unit
 
-BATCH_LANES = 8192
 MAX_LANES = 131_072  # bound on the lanes of a grid whose CTAs wait for each other, for the sake of memory
 DEFAULT_SHARED_LIMIT = 48 << 10
-
-
-@dataclass(frozen=True)
-class Param:
-    """A kernel parameter: PTX name, type ("u64", "f32", "b8" for structs), bytes and alignment."""
-
-    name: str
-    dtype: str
-    size: int
-    align: int
-
-
-class Module:
-    """A parsed PTX module: ``target``, ``version``, ``entries`` (names). Module variables keep their values between launches."""
-
-    def __init__(self, text):
-        self.ir = parse(text)
-        self.target, self.version = self.ir.target, self.ir.version
-        self.entries = [name for name, f in self.ir.functions.items() if f.is_entry and f.body is not None]
-        self.addresses, self.placed, self.param_address = place_module(self.ir)
-        self.image = module_image(self.ir, self.addresses)
-        self._cache = {}
-
-    def entry(self, name=None):
-        """The entry ``name`` (default: the only one). Raises PtxError for an unknown name or an unsupported instruction."""
-        if name is None:
-            if len(self.entries) != 1:
-                raise PtxError(f"the module has {len(self.entries)} entries ({', '.join(self.entries) or 'none'}): name the one to run")
-            name = self.entries[0]
-        if name not in self.entries:
-            raise PtxError(f"no entry {name!r} in this module; its entries are {', '.join(self.entries) or 'none'} "
-                           "(a C++ kernel keeps its name with extern \"C\")")
-        if name not in self._cache:
-            self._cache[name] = Entry(self, name)
-        return self._cache[name]
-
-
-class Entry:
-    """A kernel: ``name``, ``params``, ``maxntid`` (or None), ``static_shared`` bytes, ``files``, ``sites`` (one per instruction)."""
-
-    def __init__(self, module, name):
-        self.module, self.name = module, name
-        function = module.ir.functions[name]
-        self.program = Program(module.ir, function)
-        self.params = [Param(v.name, v.type, v.size, v.align) for v in function.params]
-        self.maxntid = function.directives.get("maxntid") or function.directives.get("reqntid") or None
-        self.directives = function.directives
-        self.static_shared = self.program.static_shared
-        self.shared_layout = tuple((v, at, size) for v, at, size in self.program.shared_layout())
-        self.files = dict(module.ir.files)
-        self.sites = self.program.sites
-        self.segments = self.program.segments
-        self.spins = _may_wait(self.program)
-        self._units = {}
-        self.unit(BATCH_LANES, False)
-
-    def unit(self, capacity, observe):
-        """The compiled form for a capacity, made once."""
-        key = capacity, observe
-        if key not in self._units:
-            self._units[key] = Unit(self.program, capacity, observe, self.module.addresses, self.module.param_address)
-        return self._units[key]
-
-
-def _may_wait(program):
-    """Whether the kernel can wait for another CTA: a strong access to memory inside a loop."""
-    for segment in program.segments:
-        if not segment.waits:
-            continue
-        seen, work = set(), program.successors(segment)
-        while work:
-            at = work.pop()
-            if at == segment.index:
-                return True
-            if at not in seen:
-                seen.add(at)
-                work.extend(program.successors(program.segments[at]))
-    return False
-
-
-@functools.lru_cache(maxsize=64)
-def _loaded(digest, text):
-    return Module(text)
-
-
-def load(ptx_text):
-    """Read PTX text (str or bytes). Raises PtxError with one line that names the PTX line.
-
-    Equal texts give the same Module, so its variables persist as they do in a context on a GPU.
-    """
-    if isinstance(ptx_text, bytes):
-        ptx_text = ptx_text.decode("utf-8", "replace")
-    ptx_text = ptx_text.rstrip("\0 \n")
-    return _loaded(hashlib.sha256(ptx_text.encode()).hexdigest(), ptx_text)
 
 
 def _triple(value, what):
@@ -136,7 +34,10 @@ def _check_fit(entry, grid, block, shared, profile):
     if entry.maxntid:
         limit = int(np.prod(entry.maxntid))
         if threads > limit:
-            raise LaunchError(f"block {block} has {threads} threads, but {entry.name} was compiled for at most {limit} (__launch_bounds__)")
+            raise LaunchError(
+                f"block {block} has {threads} threads, but {entry.name} was compiled for at most {limit} "
+                "(__launch_bounds__)"
+            )
     exact = entry.directives.get("reqntid")
     if exact and tuple(exact) + (1,) * (3 - len(exact)) != block:
         raise LaunchError(f"block {block}: {entry.name} requires {exact} (.reqntid)")
@@ -144,19 +45,24 @@ def _check_fit(entry, grid, block, shared, profile):
         raise LaunchError(f"shared={shared}: give a number of bytes that is not negative")
     total = entry.static_shared + shared
     if entry.static_shared > DEFAULT_SHARED_LIMIT:
-        raise LaunchError(f"{entry.name} has {entry.static_shared} bytes of static shared memory; static arrays may take at most "
-                          f"{DEFAULT_SHARED_LIMIT}: use dynamic shared memory")
+        raise LaunchError(
+            f"{entry.name} has {entry.static_shared} bytes of static shared memory; static arrays may take at most "
+            f"{DEFAULT_SHARED_LIMIT}: use dynamic shared memory"
+        )
     if total > profile.shared_per_block_optin:
-        raise LaunchError(f"{total} bytes of shared memory ({entry.static_shared} static + {shared} dynamic), but a block on {profile.name} can "
-                          f"have at most {profile.shared_per_block_optin}: use smaller tiles or fewer stages")
+        raise LaunchError(
+            f"{total} bytes of shared memory ({entry.static_shared} static + {shared} dynamic), but a block on "
+            f"{profile.name} can have at most {profile.shared_per_block_optin}: use smaller tiles or fewer stages"
+        )
 
 
 def _check_target(entry, profile):
     target = entry.module.target
-    cc, _ = target_cc(target)
     if not runs_on(target, profile):
-        raise LaunchError(f"PTX for {target} does not run on {profile.name} (sm_{profile.cc[0]}{profile.cc[1]}): compile for it, or pass "
-                          "profile=ptxemu.profile_for(target)")
+        raise LaunchError(
+            f"PTX for {target} does not run on {profile.name} (sm_{profile.cc[0]}{profile.cc[1]}): "
+            "compile for it, or pass profile=ptxemu.profile_for(target)"
+        )
 
 
 def _bind(entry, args):
@@ -172,10 +78,15 @@ def _bind(entry, args):
         if isinstance(arg, Array):
             array = arg.array
             if param.size != 8:
-                raise LaunchError(f"argument {position}: got an array, but parameter {param.name} is {param.dtype} of {param.size} bytes, no pointer")
+                raise LaunchError(
+                    f"argument {position}: got an array, but parameter {param.name} is {param.dtype} of "
+                    f"{param.size} bytes, no pointer"
+                )
             if not isinstance(array, np.ndarray) or not (array.flags.c_contiguous or array.flags.f_contiguous):
-                raise LaunchError(f"argument {position} ({arg.name or 'array'}): pass a C- or F-contiguous NumPy array "
-                                  "(numpy.ascontiguousarray makes one)")
+                raise LaunchError(
+                    f"argument {position} ({arg.name or 'array'}): pass a C- or F-contiguous NumPy array "
+                    "(numpy.ascontiguousarray makes one)"
+                )
             arrays.append((position, arg))
         else:
             values[position] = arg
@@ -189,9 +100,15 @@ def _scalar_bytes(value, param, position):
     if isinstance(value, (bytes, bytearray, memoryview)):
         data = bytes(value)
         if len(data) != param.size:
-            raise LaunchError(f"argument {position}: {len(data)} bytes for parameter {param.name}, which has {param.size}")
+            raise LaunchError(
+                f"argument {position}: {len(data)} bytes for parameter {param.name}, which has {param.size}"
+            )
         return data
-    if isinstance(value, np.generic) and not np.issubdtype(value.dtype, np.integer) and value.dtype.itemsize == param.size:
+    if (
+        isinstance(value, np.generic)
+        and not np.issubdtype(value.dtype, np.integer)
+        and value.dtype.itemsize == param.size
+    ):
         return value.tobytes()
     if isinstance(value, np.generic) and value.dtype == np.bool_:
         value = int(value)
@@ -206,8 +123,10 @@ def _scalar_bytes(value, param, position):
     try:
         return (int(value) & ((1 << 8 * param.size) - 1)).to_bytes(param.size, "little")
     except (TypeError, ValueError):
-        raise LaunchError(f"argument {position}: cannot pass {type(value).__name__} for parameter {param.name} ({param.dtype}); "
-                          "pass a NumPy array, a number or bytes") from None
+        raise LaunchError(
+            f"argument {position}: cannot pass {type(value).__name__} for parameter {param.name} ({param.dtype}); "
+            "pass a NumPy array, a number or bytes"
+        ) from None
 
 
 def _fill(entry, memory, values):
@@ -239,12 +158,28 @@ def _slots(entry, total, threads, shared, profile):
     return slots, capacity
 
 
-def launch(entry, grid, block, args, shared=0, *, cluster=None, check=True, count=True, schedule="late", profile=H200, trace=None,
-           max_steps=None, progress=None):
+def launch(
+    entry,
+    grid,
+    block,
+    args,
+    shared=0,
+    *,
+    cluster=None,
+    check=True,
+    count=True,
+    schedule="late",
+    profile=H200,
+    trace=None,
+    max_steps=None,
+    progress=None,
+):
     """Run a kernel on the CPU and return a Report.
 
-    ``grid``, ``block``: int or up to three ints. ``args``: one per PTX parameter: NumPy array or :class:`Array` (written back in place),
-    scalar, or bytes for a struct. ``shared``: dynamic shared memory in bytes. ``schedule``: "late", "early" or an int seed.
+    ``grid``, ``block``: int or up to three ints. ``args``: one per PTX parameter: NumPy array or :class:`Array`
+    (written back in place),
+    scalar, or bytes for a struct. ``shared``: dynamic shared memory in bytes. ``schedule``: "late", "early" or an int
+    seed.
     ``progress(n)`` is called as CTAs end. Raises LaunchError for a launch that a GPU would refuse.
     """
     if schedule not in ("late", "early") and not isinstance(schedule, (int, np.integer)):
@@ -255,7 +190,9 @@ def launch(entry, grid, block, args, shared=0, *, cluster=None, check=True, coun
     _check_target(entry, profile)
     _check_fit(entry, grid, block, shared, profile)
     arrays, values = _bind(entry, args)
-    memory = Memory(entry.module.placed, entry.module.image, entry.module.param_address, bytes(entry.program.param_size), arrays)
+    memory = Memory(
+        entry.module.placed, entry.module.image, entry.module.param_address, bytes(entry.program.param_size), arrays
+    )
     memory.positions = arrays
     memory.write_params(_fill(entry, memory, values))
     total = grid[0] * grid[1] * grid[2]
@@ -264,21 +201,41 @@ def launch(entry, grid, block, args, shared=0, *, cluster=None, check=True, coun
     slots, capacity = _slots(entry, total, threads, shared_bytes, profile)
     observer = None
     if check or count or trace is not None:
-        observer = Observer(entry, grid, block, memory, profile, check=check, count=count, trace=trace, shared_bytes=shared_bytes, slots=slots)
+        observer = Observer(
+            entry,
+            grid,
+            block,
+            memory,
+            profile,
+            check=check,
+            count=count,
+            trace=trace,
+            shared_bytes=shared_bytes,
+            slots=slots,
+        )
         if check:
             for reg, site in entry.program.never_defined():
                 observer.finding("uninitialised-register", site, detail=f"register {reg.name}")
     unit = entry.unit(capacity, observer is not None)
-    machine = Machine(entry.program, unit, memory, grid, block, shared_bytes, slots, observer,
-                      int(schedule) if isinstance(schedule, (int, np.integer)) else schedule, max_steps, total, entry.spins, progress, profile)
+    machine = Machine(
+        entry.program,
+        unit,
+        memory,
+        grid,
+        block,
+        shared_bytes,
+        slots,
+        observer,
+        int(schedule) if isinstance(schedule, (int, np.integer)) else schedule,
+        max_steps,
+        total,
+        entry.spins,
+        progress,
+        profile,
+    )
     completed, seconds = timed(machine)
     steps = machine.steps
     machine.release()
     memory.write_back(entry.module.image)
     findings, counters, accesses = observer.finish() if observer is not None else ([], None, [])
     return Report(findings=findings, counters=counters, trace=accesses, steps=steps, cpu_s=seconds, completed=completed)
-
-
-def source_name(path):
-    """File name of a source path, for messages."""
-    return os.path.basename(path)

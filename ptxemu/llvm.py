@@ -40,7 +40,8 @@ class Native:
         self.functions = {index: _FUNCTION(self.engine.get_function_address(name)) for index, name in names.items()}
 
 
-# @fault records (site, lane, address); @lookup finds the live allocation that holds an access and remembers it for the site.
+# @fault records (site, lane, address); @lookup finds the live allocation that holds an access and remembers it for the
+# site.
 RUNTIME = """
 define i1 @fault(i64 %ctx, i64 %site, i64 %lane, i64 %address) noinline cold {{
   %count.a = add i64 %ctx, {n_faults}

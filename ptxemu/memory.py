@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .errors import LaunchError
-from .windows import GLOBAL_BASE
+from .layout import GLOBAL_BASE
 
 GUARD = 256
 ALIGN = 512
@@ -16,7 +16,8 @@ ALIGN = 512
 class Array:
     """A NumPy array as a kernel argument, with a name for messages and a role.
 
-    ``role``: "in", "out" (elements never written are reported) or "inout". ``offset``: bytes added to the address that the kernel gets.
+    ``role``: "in", "out" (elements never written are reported) or "inout". ``offset``: bytes added to the address that
+    the kernel gets.
     """
 
     def __init__(self, array, name=None, role="inout", offset=0):
@@ -83,7 +84,16 @@ class Memory:
             key = id(wrapped.array)
             if key not in shared_allocation:
                 data = wrapped.array
-                placed = Placed(wrapped.name or f"argument {position}", at, data.nbytes, wrapped.role, data.shape, data.strides, data.itemsize, data)
+                placed = Placed(
+                    wrapped.name or f"argument {position}",
+                    at,
+                    data.nbytes,
+                    wrapped.role,
+                    data.shape,
+                    data.strides,
+                    data.itemsize,
+                    data,
+                )
                 shared_allocation[key] = placed
                 self.arrays.append(placed)
                 at = round_up(at + data.nbytes + GUARD, ALIGN)
@@ -124,11 +134,15 @@ class Memory:
             old = _raw(placed.array)
             if not np.array_equal(old, data):
                 if not placed.array.flags.writeable:
-                    raise LaunchError(f"the kernel wrote to {placed.name}, but the NumPy array is read-only; pass a writable copy")
+                    raise LaunchError(
+                        f"the kernel wrote to {placed.name}, but the NumPy array is read-only; pass a writable copy"
+                    )
                 old[:] = data
 
     def peek(self, space, slot, addr, nbytes):
-        """uint8[n, nbytes]: bytes that memory holds now at ``addr`` (global address, or offset in the shared memory of ``slot``)."""
+        """uint8[n, nbytes]: bytes that memory holds now at ``addr`` (global address, or offset in the shared memory of
+        ``slot``).
+        """
         lanes = np.arange(nbytes)
         if space == "shared":
             return self.machine.shared[np.asarray(slot)[:, None], np.asarray(addr)[:, None] + lanes]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import ops_carry, ops_float, ops_half, ops_int
+from . import ops_carry, ops_float, ops_half, ops_int, ops_minmax
 from .registry import native
 
 
@@ -33,6 +33,6 @@ native("mad")(_choose(ops_int.multiply_add, ops_float.fma, None))
 native("fma")(_choose(None, ops_float.fma, ops_half.fma))
 native("div")(_choose(ops_int.divide, ops_float.divide, None))
 native("rem")(_choose(ops_int.divide, None, None))
-native("min", "max")(_choose(ops_int.min_max, ops_float.min_max, ops_half.min_max))
-native("abs", "neg")(_choose(ops_int.negate, ops_float.sign, ops_half.sign))
+native("min", "max")(_choose(ops_int.min_max, ops_minmax.min_max, ops_half.min_max))
+native("abs", "neg")(_choose(ops_int.negate, ops_minmax.sign, ops_half.sign))
 native("ex2", "tanh")(_choose(None, ops_float.approximate, ops_half.approximate))

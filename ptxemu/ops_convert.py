@@ -68,8 +68,17 @@ def _integer_to_float(e, ins, to, source):
         wide = e.op(f"{convert} i{BITS[source]} {value} to double")
         out = narrow(e, wide, mode) if to == "f32" else from_f64(e, wide, to, mode)
     else:
-        odd = from_bits(e, e.helper("i64_to_f64", "i64", ("i64", value), ("i32", str(int(signed))),
-                                    ("i32", str(MODES[mode] if to == "f64" else 4))), "f64")
+        odd = from_bits(
+            e,
+            e.helper(
+                "i64_to_f64",
+                "i64",
+                ("i64", value),
+                ("i32", str(int(signed))),
+                ("i32", str(MODES[mode] if to == "f64" else 4)),
+            ),
+            "f64",
+        )
         out = odd if to == "f64" else narrow(e, odd, mode) if to == "f32" else from_f64(e, odd, to, mode)
     if "sat" in ins.mods and to in ("f32", "f64"):
         out = saturate(e, out, to)
@@ -192,7 +201,9 @@ def _fp8(e, ins, to, source):
         values = [widen(e, e.src(o, "f32")) for o in (ins.operands[2], ins.operands[1])]
     else:
         word = e.src(ins.operands[1], "b32")
-        values = [widen(e, to_f32(e, e.op(f"trunc i32 {e.op(f'lshr i32 {word}, {s}')} to i16"), source[:-2])) for s in (0, 16)]
+        values = [
+            widen(e, to_f32(e, e.op(f"trunc i32 {e.op(f'lshr i32 {word}, {s}')} to i16"), source[:-2])) for s in (0, 16)
+        ]
     total = "0"
     for k, value in enumerate(values):
         if "relu" in ins.mods:

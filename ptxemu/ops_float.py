@@ -1,9 +1,13 @@
 """FP32 and FP64 arithmetic (PTX ISA 9.7.3).
 
-Round-to-nearest is LLVM's own operation (``llvm.fma`` is fused). The other rounding modes of FP32 go through FP64: a product of two FP32
-values is exact there, a sum is rounded to odd (53 bits >= 24 + 2, so the second rounding, in whatever mode, gives the correctly rounded
-result: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE TC 2008). FP64 in directed modes: ptxemu/exact.py.
-``.approx`` instructions give the correctly computed FP64 function rounded to FP32, which is more accurate than the hardware's.
+Round-to-nearest is LLVM's own operation (``llvm.fma`` is fused). The other rounding modes of FP32 go through FP64: a
+product of two FP32
+values is exact there, a sum is rounded to odd (53 bits >= 24 + 2, so the second rounding, in whatever mode, gives the
+correctly rounded
+result: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE TC 2008). FP64 in directed modes:
+ptxemu/exact.py.
+``.approx`` instructions give the correctly computed FP64 function rounded to FP32, which is more accurate than the
+hardware's.
 The payload of a NaN result is not modelled, except where PTX names the canonical NaN (min, max, cvt).
 """
 
@@ -13,7 +17,7 @@ from .ir import BITS
 from .registry import native
 
 MODES = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}  # as numbered in helpers.py
-_CARRIER = {"f32": "float", "f64": "double"}
+CARRIER = {"f32": "float", "f64": "double"}
 
 
 def rounding(ins):
@@ -22,11 +26,11 @@ def rounding(ins):
 
 
 def bits_of(e, value, kind):
-    return e.op(f"bitcast {_CARRIER[kind]} {value} to i{BITS[kind]}")
+    return e.op(f"bitcast {CARRIER[kind]} {value} to i{BITS[kind]}")
 
 
 def from_bits(e, value, kind):
-    return e.op(f"bitcast i{BITS[kind]} {value} to {_CARRIER[kind]}")
+    return e.op(f"bitcast i{BITS[kind]} {value} to {CARRIER[kind]}")
 
 
 def flush(e, value, kind="f32"):
@@ -40,7 +44,7 @@ def flush(e, value, kind="f32"):
 
 def saturate(e, value, kind="f32"):
     """Clamp to [0, 1]; NaN gives +0."""
-    carrier = _CARRIER[kind]
+    carrier = CARRIER[kind]
     above = e.op(f"fcmp ogt {carrier} {value}, 0.0")
     low = e.op(f"select i1 {above}, {carrier} {value}, {carrier} 0.0")
     over = e.op(f"fcmp ogt {carrier} {low}, 1.0")
@@ -91,7 +95,7 @@ def add_mul(e, ins):
 
 
 def _binary(e, op, kind, mode, a, b):
-    carrier = _CARRIER[kind]
+    carrier = CARRIER[kind]
     if mode == "rn":
         return e.op(f"f{op} {carrier} {a}, {b}")
     if op == "sub":
@@ -129,7 +133,7 @@ def fma(e, ins):
     e.allow("ftz", "sat", *MODES)
     kind, mode = ins.mods[-1], rounding(ins)
     a, b, c = inputs(e, ins, 3)
-    carrier = _CARRIER[kind]
+    carrier = CARRIER[kind]
     if mode == "rn":
         value = e.call(f"llvm.fma.{kind}", carrier, (carrier, a), (carrier, b), (carrier, c))
     elif kind == "f64":
@@ -170,7 +174,7 @@ def divide(e, ins):
 
 
 def _quotient(e, kind, mode, a, b):
-    carrier = _CARRIER[kind]
+    carrier = CARRIER[kind]
     if mode == "rn":
         return e.op(f"fdiv {carrier} {a}, {b}")
     if kind == "f64":
@@ -183,9 +187,9 @@ def _quotient(e, kind, mode, a, b):
 def reciprocal_root(e, ins, site):
     e.allow("ftz", "approx", *MODES)
     kind, mode = ins.mods[-1], rounding(ins)
-    if kind not in _CARRIER:
+    if kind not in CARRIER:
         e.unsupported()
-    carrier = _CARRIER[kind]
+    carrier = CARRIER[kind]
     (a,) = inputs(e, ins, 1)
     if ins.op == "rcp":
         value = _quotient(e, kind, mode, "1.0", a)
@@ -216,98 +220,12 @@ def approximate(e, ins):
 
 def function(e, name, wide):
     """An elementary function in FP64."""
-    intrinsic = {"sin": "llvm.sin.f64", "cos": "llvm.cos.f64", "ex2": "llvm.exp2.f64", "lg2": "llvm.log2.f64"}.get(name, "tanh")
+    intrinsic = {"sin": "llvm.sin.f64", "cos": "llvm.cos.f64", "ex2": "llvm.exp2.f64", "lg2": "llvm.log2.f64"}.get(
+        name, "tanh"
+    )
     return e.call(intrinsic, "double", ("double", wide))
 
 
 @native("sin", "cos", "lg2")
 def trigonometric(e, ins, site):
     approximate(e, ins)
-
-
-def min_max(e, ins):
-    """One NaN: the other operand (``.NaN``: canonical NaN). Both: canonical NaN. -0 is less than +0."""
-    e.allow("ftz", "NaN", "abs", "xorsign")
-    kind = ins.mods[-1]
-    values = inputs(e, ins, len(ins.operands) - 1)
-    sign = None
-    if "xorsign" in ins.mods:
-        mask = -(1 << (BITS[kind] - 1))
-        mixed = e.op(f"xor i{BITS[kind]} {bits_of(e, values[0], kind)}, {bits_of(e, values[1], kind)}")
-        sign = e.op(f"and i{BITS[kind]} {mixed}, {mask}")
-    if "abs" in ins.mods:
-        values = [_magnitude(e, v, kind) for v in values]
-    value = values[0]
-    for other in values[1:]:
-        value = select_min_max(e, ins.op, kind, value, other, "NaN" in ins.mods)
-    if sign is not None:
-        value = from_bits(e, e.op(f"or i{BITS[kind]} {bits_of(e, value, kind)}, {sign}"), kind)
-    if "ftz" in ins.mods and kind == "f32":
-        value = flush(e, value)
-    e.dst(ins.operands[0], kind, value)
-
-
-def select_min_max(e, op, kind, a, b, nan):
-    """The minimum or maximum of two values by PTX's rules."""
-    carrier, width = _CARRIER[kind], f"i{BITS[kind]}"
-    first = e.op(f"fcmp {'olt' if op == 'min' else 'ogt'} {carrier} {a}, {b}")
-    value = e.op(f"select i1 {first}, {carrier} {a}, {carrier} {b}")
-    equal = e.op(f"fcmp oeq {carrier} {a}, {b}")
-    both = e.op(f"{'or' if op == 'min' else 'and'} {width} {bits_of(e, a, kind)}, {bits_of(e, b, kind)}")
-    value = e.op(f"select i1 {equal}, {carrier} {from_bits(e, both, kind)}, {carrier} {value}")
-    nan_a, nan_b = e.op(f"fcmp uno {carrier} {a}, {a}"), e.op(f"fcmp uno {carrier} {b}, {b}")
-    canonical = from_bits(e, str(0x7FFFFFFF if kind == "f32" else 0x7FFFFFFFFFFFFFFF), kind)
-    if nan:
-        either = e.op(f"or i1 {nan_a}, {nan_b}")
-        return e.op(f"select i1 {either}, {carrier} {canonical}, {carrier} {value}")
-    value = e.op(f"select i1 {nan_b}, {carrier} {a}, {carrier} {value}")
-    both_nan = e.op(f"and i1 {nan_a}, {nan_b}")
-    return e.op(f"select i1 {both_nan}, {carrier} {canonical}, {carrier} {value}")
-
-
-def _magnitude(e, value, kind):
-    mask = (1 << (BITS[kind] - 1)) - 1
-    return from_bits(e, e.op(f"and i{BITS[kind]} {bits_of(e, value, kind)}, {mask}"), kind)
-
-
-def sign(e, ins):
-    """abs and neg, which only touch the sign bit (NaN included)."""
-    e.allow("ftz")
-    kind = ins.mods[-1]
-    (a,) = inputs(e, ins, 1)
-    if ins.op == "abs":
-        value = _magnitude(e, a, kind)
-    else:
-        value = from_bits(e, e.op(f"xor i{BITS[kind]} {bits_of(e, a, kind)}, {-(1 << (BITS[kind] - 1))}"), kind)
-    finish(e, ins, value)
-
-
-@native("copysign")
-def copysign(e, ins, site):
-    """Sign of the first operand, magnitude of the second."""
-    kind = ins.mods[-1]
-    width = f"i{BITS[kind]}"
-    a, b = (bits_of(e, e.src(o, kind), kind) for o in ins.operands[1:])
-    signed = e.op(f"and {width} {a}, {-(1 << (BITS[kind] - 1))}")
-    rest = e.op(f"and {width} {b}, {(1 << (BITS[kind] - 1)) - 1}")
-    e.dst(ins.operands[0], kind, from_bits(e, e.op(f"or {width} {signed}, {rest}"), kind))
-
-
-@native("testp")
-def testp(e, ins, site):
-    e.allow("finite", "infinite", "number", "notanumber", "normal", "subnormal")
-    kind = ins.mods[-1]
-    width = f"i{BITS[kind]}"
-    magnitude = e.op(f"and {width} {bits_of(e, e.src(ins.operands[1], kind), kind)}, {(1 << (BITS[kind] - 1)) - 1}")
-    infinity = 0x7F800000 if kind == "f32" else 0x7FF0000000000000
-    smallest = 0x00800000 if kind == "f32" else 0x0010000000000000
-    test = ins.mods[0]
-    if test in ("normal", "subnormal"):
-        low, high = (smallest, infinity) if test == "normal" else (1, smallest)
-        at_least = e.op(f"icmp uge {width} {magnitude}, {low}")
-        below = e.op(f"icmp ult {width} {magnitude}, {high}")
-        value = e.op(f"and i1 {at_least}, {below}")
-    else:
-        relation = {"finite": "ult", "infinite": "eq", "number": "ule", "notanumber": "ugt"}[test]
-        value = e.op(f"icmp {relation} {width} {magnitude}, {infinity}")
-    e.dst(ins.operands[0], "pred", value)

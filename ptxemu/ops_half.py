@@ -1,14 +1,17 @@
 """FP16 and BF16 arithmetic, scalar and packed (PTX ISA 9.7.4).
 
-Sums, differences and products are computed in FP32 and rounded once more. That is the correctly rounded result because FP32 carries
-24 >= 2p + 2 bits for p = 11 (FP16) and p = 8 (BF16) (Figueroa, "When is double rounding innocuous?", 1995). A fused multiply-add has an
+Sums, differences and products are computed in FP32 and rounded once more. That is the correctly rounded result because
+FP32 carries
+24 >= 2p + 2 bits for p = 11 (FP16) and p = 8 (BF16) (Figueroa, "When is double rounding innocuous?", 1995). A fused
+multiply-add has an
 exact product in FP64, whose sum with c is rounded to odd before the single rounding to 16 bits.
 """
 
 from __future__ import annotations
 
-from .ops_float import bits_of, from_bits, function, odd_sum, saturate, select_min_max, widen
+from .ops_float import bits_of, from_bits, function, odd_sum, saturate, widen
 from .ops_int import packed
+from .ops_minmax import select_min_max
 
 MODES = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
 
@@ -150,4 +153,3 @@ def approximate(e, ins):
         return from_f64(e, function(e, ins.op, widen(e, _read(e, ins, kind, a))), kind)
 
     _elementwise(e, ins, compute)
-

@@ -16,7 +16,11 @@ def logic(e, ins, site):
 @native("not")
 def invert(e, ins, site):
     kind = ins.mods[-1]
-    e.dst(ins.operands[0], kind, e.op(f"xor i{BITS[kind]} {e.src(ins.operands[1], kind)}, {'true' if kind == 'pred' else -1}"))
+    e.dst(
+        ins.operands[0],
+        kind,
+        e.op(f"xor i{BITS[kind]} {e.src(ins.operands[1], kind)}, {'true' if kind == 'pred' else -1}"),
+    )
 
 
 @native("cnot")
@@ -91,7 +95,9 @@ def funnel_shift(e, ins, site):
 
 @native("prmt")
 def prmt(e, ins, site):
-    """Pick four bytes of {b, a}. Default mode: a nibble each, its high bit replicates the sign. Others: two low bits of c."""
+    """Pick four bytes of {b, a}. Default mode: a nibble each, its high bit replicates the sign. Others: two low bits of
+    c.
+    """
     e.allow("b32", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
     mode = next((m for m in ins.mods if m != "b32"), None)
     a, b, c = (e.src(o, "b32") for o in ins.operands[1:4])

@@ -1,18 +1,62 @@
-"""Loads, stores and atomics (PTX ISA 9.7.9 and 9.7.13). Lanes run one after the other, so an atomic is a load, an operation and a store."""
+"""Loads, stores and atomics (PTX ISA 9.7.9 and 9.7.13). Lanes run one after the other, so an atomic is a load, an
+operation and a store.
+"""
 
 from __future__ import annotations
 
 from .ir import BITS, SINK, Symbol, Vector
-from .ops_float import select_min_max
 from .ops_half import from_f32, to_f32
+from .ops_minmax import select_min_max
 from .program import memory_facts
 from .registry import native
 
 _IGNORED = {
-    "volatile", "relaxed", "acquire", "release", "acq_rel", "sc", "weak", "cta", "cluster", "gpu", "sys", "global", "shared", "shared::cta", "local",
-    "const", "param", "param::entry", "param::func", "generic", "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "v2", "v4", "v8", "mmio",
-    "L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate", "L2::evict_first", "L2::evict_last",
-    "L2::evict_normal", "L2::cache_hint", "L2::64B", "L2::128B", "L2::256B", "noftz", "unified",
+    "volatile",
+    "relaxed",
+    "acquire",
+    "release",
+    "acq_rel",
+    "sc",
+    "weak",
+    "cta",
+    "cluster",
+    "gpu",
+    "sys",
+    "global",
+    "shared",
+    "shared::cta",
+    "local",
+    "const",
+    "param",
+    "param::entry",
+    "param::func",
+    "generic",
+    "nc",
+    "ca",
+    "cg",
+    "cs",
+    "lu",
+    "cv",
+    "wb",
+    "wt",
+    "v2",
+    "v4",
+    "v8",
+    "mmio",
+    "L1::evict_normal",
+    "L1::evict_unchanged",
+    "L1::evict_first",
+    "L1::evict_last",
+    "L1::no_allocate",
+    "L2::evict_first",
+    "L2::evict_last",
+    "L2::evict_normal",
+    "L2::cache_hint",
+    "L2::64B",
+    "L2::128B",
+    "L2::256B",
+    "noftz",
+    "unified",
 }
 
 

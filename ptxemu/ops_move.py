@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
-from .windows import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
 from .ir import BITS, SINK, Symbol, Vector
+from .layout import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
 from .ops_float import flush
 from .ops_half import to_f32
 from .registry import native
 
-_INT_COMPARE = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge", "lo": "ult", "ls": "ule", "hi": "ugt", "hs": "uge"}
+_INT_COMPARE = {
+    "eq": "eq",
+    "ne": "ne",
+    "lt": "lt",
+    "le": "le",
+    "gt": "gt",
+    "ge": "ge",
+    "lo": "ult",
+    "ls": "ule",
+    "hi": "ugt",
+    "hs": "uge",
+}
 _FLOAT_COMPARE = {
-    "eq": "oeq", "ne": "one", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "equ": "ueq", "neu": "une", "ltu": "ult", "leu": "ule",
-    "gtu": "ugt", "geu": "uge", "num": "ord", "nan": "uno",
+    "eq": "oeq",
+    "ne": "one",
+    "lt": "olt",
+    "le": "ole",
+    "gt": "ogt",
+    "ge": "oge",
+    "equ": "ueq",
+    "neu": "une",
+    "ltu": "ult",
+    "leu": "ule",
+    "gtu": "ugt",
+    "geu": "uge",
+    "num": "ord",
+    "nan": "uno",
 }
 _BOOLEAN = {"and", "or", "xor"}
 
@@ -163,7 +186,10 @@ def _word(value):
 @native("cvta")
 def cvta(e, ins, site):
     """Generic addresses: global and param as they are, shared and local in windows of their own."""
-    space = next((m.split("::")[0] for m in ins.mods if m.split("::")[0] in ("global", "shared", "local", "const", "param")), None)
+    space = next(
+        (m.split("::")[0] for m in ins.mods if m.split("::")[0] in ("global", "shared", "local", "const", "param")),
+        None,
+    )
     kind = ins.mods[-1]
     bits = BITS[kind]
     window = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}.get(space, 0)
@@ -191,7 +217,18 @@ def isspacep(e, ins, site):
     e.dst(ins.operands[0], "pred", value)
 
 
-@native("nanosleep", "prefetch", "prefetchu", "discard", "applypriority", "membar", "fence", "griddepcontrol", "pmevent", "brkpt")
+@native(
+    "nanosleep",
+    "prefetch",
+    "prefetchu",
+    "discard",
+    "applypriority",
+    "membar",
+    "fence",
+    "griddepcontrol",
+    "pmevent",
+    "brkpt",
+)
 def no_effect(e, ins, site):
     """Hints, and orderings that hold anyway because lanes run one after the other."""
 

@@ -1,4 +1,6 @@
-"""Instructions in which the lanes of a warp exchange values: shfl, vote, match, redux, activemask, elect (PTX ISA 9.7.9 and 9.7.13)."""
+"""Instructions in which the lanes of a warp exchange values: shfl, vote, match, redux, activemask, elect (PTX ISA 9.7.9
+and 9.7.13).
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,9 @@ def vote(machine, segment, ins, site, group):
     _, starts = _warps(group)
     bits = np.where(p, np.uint32(1) << (group.idx & 31).astype(np.uint32), np.uint32(0))
     ballot = _per_warp(starts, group.n, np.bitwise_or.reduceat(bits, starts))
-    present = _per_warp(starts, group.n, np.bitwise_or.reduceat(np.uint32(1) << (group.idx & 31).astype(np.uint32), starts))
+    present = _per_warp(
+        starts, group.n, np.bitwise_or.reduceat(np.uint32(1) << (group.idx & 31).astype(np.uint32), starts)
+    )
     if "ballot" in ins.mods:
         result = ballot
     elif "all" in ins.mods:
@@ -159,13 +163,23 @@ def redux(machine, segment, ins, site, group):
         return False
     kind = ins.mods[-1]
     operation = next(m for m in ins.mods if m != "sync")
-    table = {"add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+    table = {
+        "add": np.add,
+        "min": np.minimum,
+        "max": np.maximum,
+        "and": np.bitwise_and,
+        "or": np.bitwise_or,
+        "xor": np.bitwise_xor,
+    }
     dtype = {"s32": np.int32, "f32": np.float32}.get(kind, np.uint32)
     data = value(machine, ins.operands[1], group, dtype)
     _, starts = _warps(group)
     if kind == "f32":
         data = np.abs(data) if "abs" in ins.mods else data
-        table = {"min": np.minimum if "NaN" in ins.mods else np.fmin, "max": np.maximum if "NaN" in ins.mods else np.fmax}
+        table = {
+            "min": np.minimum if "NaN" in ins.mods else np.fmin,
+            "max": np.maximum if "NaN" in ins.mods else np.fmax,
+        }
     totals = table[operation].reduceat(data, starts)
     write(machine, ins.operands[0], group, _per_warp(starts, group.n, totals.astype(dtype)).view(np.uint32))
     return _done(machine, segment, group)

@@ -1,6 +1,7 @@
 """Device profiles: what decides residency and which launches are refused.
 
-Sources: CUDA C++ Programming Guide, "Compute Capabilities", tables of technical specifications per compute capability; SM counts from the
+Sources: CUDA C++ Programming Guide, "Compute Capabilities", tables of technical specifications per compute capability;
+SM counts from the
 vendor's architecture documents (Turing, Ampere, Hopper, Blackwell white papers and datasheets).
 """
 
@@ -12,7 +13,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class DeviceProfile:
-    """Limits of one GPU: compute capability ``cc`` (major, minor), counts per SM, bytes of shared memory per SM and (opt-in) per block."""
+    """Limits of one GPU: compute capability ``cc`` (major, minor), counts per SM, bytes of shared memory per SM and
+    (opt-in) per block.
+    """
 
     name: str
     cc: tuple
@@ -25,7 +28,9 @@ class DeviceProfile:
     max_cluster: int
 
     def resident_ctas(self, threads, shared):
-        """CTAs that the whole GPU holds at once, by threads, blocks and shared memory (1 KB per block is the system's from cc 8.0)."""
+        """CTAs that the whole GPU holds at once, by threads, blocks and shared memory (1 KB per block is the system's
+        from cc 8.0).
+        """
         reserved = 1024 if self.cc >= (8, 0) else 0
         warps = -(-threads // 32) * 32
         by_shared = self.shared_per_sm // (shared + reserved) if shared + reserved else self.max_blocks_per_sm
@@ -56,7 +61,9 @@ def profile_for(target):
 
 
 def runs_on(target, profile):
-    """Whether PTX of ``target`` can run on the device: plain targets on any later one, "a" only on the same, "f" in the same family."""
+    """Whether PTX of ``target`` can run on the device: plain targets on any later one, "a" only on the same, "f" in the
+    same family.
+    """
     cc, suffix = target_cc(target)
     if suffix == "a":
         return cc == profile.cc

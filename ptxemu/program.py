@@ -1,7 +1,10 @@
-"""From a parsed function to what the machine runs: calls inlined, variables placed, code cut into segments, liveness known.
+"""From a parsed function to what the machine runs: calls inlined, variables placed, code cut into segments, liveness
+known.
 
-A *segment* is a piece of a basic block. The machine runs a whole segment for one lane after the other, so it is cut wherever lanes
-exchange values (shuffles, votes, barriers) and after every access that orders others (atomics, fences, volatile and ordered accesses).
+A *segment* is a piece of a basic block. The machine runs a whole segment for one lane after the other, so it is cut
+wherever lanes
+exchange values (shuffles, votes, barriers) and after every access that orders others (atomics, fences, volatile and
+ordered accesses).
 """
 
 from __future__ import annotations
@@ -9,8 +12,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from .errors import PtxError
-from .ir import BITS, SINK, Address, Instr, Label, Not, Pair, Reg, Symbol, Vector
+from .inline import Inliner
+from .ir import BITS, Instr, Label, Reg
+from .operands import destinations, sources, symbols
 
 COLLECTIVE = {"bar", "barrier", "shfl", "vote", "match", "redux", "activemask", "elect"}
 TERMINATORS = {"bra", "brx", "ret", "exit", "trap"}
@@ -18,9 +22,6 @@ _MEMORY_OPS = {"ld", "ldu", "st", "atom", "red"}
 _SPACES = {"global", "shared", "local", "const", "param"}
 _STRONG = {"volatile", "relaxed", "acquire", "release", "acq_rel", "sc", "mmio"}
 _SCOPES = {"cta", "cluster", "gpu", "sys"}
-CARRY_READERS = {"addc", "subc", "madc"}
-_NO_RESULT = {"st", "red", "bra", "brx", "ret", "exit", "trap", "bar", "barrier", "membar", "fence", "prefetch", "prefetchu", "nanosleep",
-              "discard", "applypriority", "griddepcontrol", "brkpt", "pmevent", "createpolicy", "setmaxnreg"}
 
 
 @dataclass(slots=True, eq=False)
@@ -43,7 +44,7 @@ class Site:
 
 @dataclass(slots=True, eq=False)
 class Segment:
-    """Straight code with one exit. ``kind``: "native" (compiled) or "collective" (one instruction run by the machine)."""
+    """Straight code with one exit. ``kind``: "native" (compiled) or "collective" (run by the machine)."""
 
     index: int
     instrs: list = field(default_factory=list)  # (Instr, site index)
@@ -72,150 +73,12 @@ def memory_facts(ins):
     return space, {"ldu": "ld"}.get(ins.op, ins.op), BITS[kind] // 8, vec, sem, scope
 
 
-def destinations(ins):
-    """Registers that an instruction writes."""
-    if ins.op in _NO_RESULT and not (ins.op in ("bar", "barrier") and "red" in ins.mods):
-        return []
-    out = list(_registers(ins.operands[0])) if ins.operands else []
-    if "cc" in ins.mods:
-        out.append(ins.operands[-1])
-    return out
-
-
-def sources(ins):
-    """Registers that an instruction reads (its guard is not among them)."""
-    first = 0 if ins.op in _NO_RESULT and not (ins.op in ("bar", "barrier") and "red" in ins.mods) else 1
-    out = []
-    reads_carry = ins.op in CARRY_READERS or "cc" not in ins.mods
-    for operand in ins.operands[first:] if reads_carry else ins.operands[first:-1]:
-        out.extend(_registers(operand))
-    if first and ins.operands and isinstance(ins.operands[0], Address):
-        out.extend(_registers(ins.operands[0]))
-    return out
-
-
-def _registers(operand):
-    if isinstance(operand, Reg):
-        yield operand
-    elif isinstance(operand, Vector):
-        for item in operand.items:
-            yield from _registers(item)
-    elif isinstance(operand, Pair):
-        yield from _registers(operand.first)
-        yield from _registers(operand.second)
-    elif isinstance(operand, Not):
-        yield from _registers(operand.reg)
-    elif isinstance(operand, Address):
-        yield from _registers(operand.base)
-        for item in operand.rest:
-            yield from _registers(item)
-
-
-class _Inliner:
-    """Copies device functions into their callers, so that one flat body remains."""
-
-    def __init__(self, module):
-        self.module = module
-        self.body, self.locals, self.shared, self.functions = [], {}, {}, []
-        self.tables = {}
-        self.serial = 0
-        self.carry = Reg("CC", "pred")
-
-    def run(self, function):
-        self.functions.append(function.name)
-        self.copy(function, "", {v.name: Symbol(v.name) for v in function.params}, (function.name,), None)
-
-    def copy(self, function, suffix, names, stack, end):
-        for variable in function.variables.values():
-            if variable.space == "shared":
-                self.shared.setdefault(variable.name, variable)
-                names[variable.name] = Symbol(variable.name)
-            else:
-                names[variable.name] = Symbol(variable.name + suffix)
-                self.locals[variable.name + suffix] = variable
-        registers = {}
-
-        def renamed(operand):
-            if isinstance(operand, Reg):
-                if not suffix:
-                    return operand
-                if operand not in registers:
-                    registers[operand] = Reg(operand.name + suffix, operand.type)
-                return registers[operand]
-            if isinstance(operand, Symbol):
-                found = names.get(operand.name)
-                return operand if found is None else Symbol(found.name, found.offset + operand.offset)
-            if isinstance(operand, Vector):
-                return Vector(tuple(renamed(item) for item in operand.items))
-            if isinstance(operand, Pair):
-                return Pair(renamed(operand.first), renamed(operand.second))
-            if isinstance(operand, Not):
-                return Not(renamed(operand.reg))
-            if isinstance(operand, Address):
-                return Address(renamed(operand.base), operand.offset, tuple(renamed(item) for item in operand.rest))
-            return operand
-
-        for name, labels in function.tables.items():
-            self.tables[name + suffix] = [label + suffix for label in labels]
-        for item in function.body:
-            if isinstance(item, Label):
-                self.body.append(Label(item.name + suffix))
-                continue
-            guard = item.guard and (renamed(item.guard[0]), item.guard[1])
-            if item.op == "call":
-                self.call(item, [renamed(o) for o in item.operands], guard, stack)
-            elif item.op == "ret" and end is not None:
-                self.body.append(Instr("bra", ("uni",), [Symbol(end)], guard, item.ptx_line, item.loc))
-            elif item.op == "bra":
-                self.body.append(Instr(item.op, item.mods, [Symbol(item.operands[0].name + suffix)], guard, item.ptx_line, item.loc))
-            elif item.op == "brx":
-                operands = [renamed(item.operands[0]), Symbol(item.operands[1].name + suffix)]
-                self.body.append(Instr(item.op, item.mods, operands, guard, item.ptx_line, item.loc))
-            else:
-                operands = [renamed(o) for o in item.operands]
-                if item.op in CARRY_READERS or "cc" in item.mods:
-                    operands.append(self.carry)
-                self.body.append(Instr(item.op, item.mods, operands, guard, item.ptx_line, item.loc))
-
-    def call(self, ins, operands, guard, stack):
-        where = f"line {ins.ptx_line}"
-        lists = [o for o in operands if isinstance(o, Vector)]
-        at = next((i for i, o in enumerate(operands) if not isinstance(o, Vector)), None)
-        callee = operands[at]
-        if not isinstance(callee, Symbol):
-            raise PtxError(f"{where}: calls through function pointers are not supported; call the function by name")
-        function = self.module.functions.get(callee.name)
-        if function is None or function.body is None:
-            if callee.name == "__assertfail":
-                self.body.append(Instr("trap", ("assert",), [], guard, ins.ptx_line, ins.loc))
-                return
-            raise PtxError(f"{where}: function {callee.name} has no body in this PTX; remove the call (printf and device-side launches "
-                           "are not supported by ptxemu)")
-        if callee.name in stack:
-            raise PtxError(f"{where}: recursive call of {callee.name} is not supported; write it as a loop")
-        returns = lists[0] if at == 1 else Vector(())
-        arguments = lists[-1] if len(lists) > (at == 1) else Vector(())
-        self.serial += 1
-        suffix = f"#{self.serial}"
-        names = {}
-        for variable, actual in zip(function.returns + function.params, returns.items + arguments.items, strict=False):
-            if not isinstance(actual, Symbol):
-                raise PtxError(f"{where}: call arguments must be .param variables; compile for ABI version 3 or later")
-            names[variable.name] = actual
-        skip = f"$call_end{suffix}"
-        if guard:
-            self.body.append(Instr("bra", (), [Symbol(skip)], (guard[0], not guard[1]), ins.ptx_line, ins.loc))
-        self.functions.append(function.name)
-        self.copy(function, suffix, names, (*stack, callee.name), skip)
-        self.body.append(Label(skip))
-
-
 class Program:
     """One entry, ready for code generation."""
 
     def __init__(self, module, entry):
         self.module, self.function = module, entry
-        flat = _Inliner(module)
+        flat = Inliner(module)
         flat.run(entry)
         self.tables = flat.tables
         self.sites, self.segments = [], []
@@ -241,7 +104,7 @@ class Program:
         for item in flat.body:
             if isinstance(item, Instr):
                 for operand in item.operands:
-                    used.update(_symbols(operand))
+                    used.update(symbols(operand))
         shared = dict(flat.shared)
         shared.update((n, v) for n, v in self.module.variables.items() if v.space == "shared" and n in used)
         self.shared_offsets, at = {}, 0
@@ -269,8 +132,11 @@ class Program:
             site.space, site.op, site.width, site.vec, site.sem, site.scope = memory_facts(ins)
         elif ins.op in ("fence", "membar"):
             site.sem = next((m for m in ins.mods if m in _STRONG), "sc" if ins.op == "membar" else "acq_rel")
-            site.scope = {"gl": "gpu"}.get(ins.mods[-1], ins.mods[-1]) if ins.op == "membar" else next(
-                (m for m in ins.mods if m in _SCOPES), "")
+            site.scope = (
+                {"gl": "gpu"}.get(ins.mods[-1], ins.mods[-1])
+                if ins.op == "membar"
+                else next((m for m in ins.mods if m in _SCOPES), "")
+            )
         self.sites.append(site)
         return site
 
@@ -311,8 +177,15 @@ class Program:
             current.waits |= waits and site.space in ("global", "generic")
             if (site.op and site.sem) or item.op in ("fence", "membar"):
                 close(True)
-        if current.instrs or not segments or segments[-1].next is not None or any(s == current.index for s in labels.values()):
-            exit_ins = Instr("exit", (), [], None, body[-1].ptx_line if body and isinstance(body[-1], Instr) else 0, None)
+        if (
+            current.instrs
+            or not segments
+            or segments[-1].next is not None
+            or any(s == current.index for s in labels.values())
+        ):
+            exit_ins = Instr(
+                "exit", (), [], None, body[-1].ptx_line if body and isinstance(body[-1], Instr) else 0, None
+            )
             current.instrs.append((exit_ins, self._new_site(exit_ins, current.index).index))
             current.end = current.instrs[-1]
             close(False)
@@ -366,7 +239,7 @@ class Program:
                     changed = True
 
     def never_defined(self):
-        """Registers that some instruction reads although no path from the start defines them: [(register, site index)]."""
+        """Registers that some instruction reads although no path defines them: [(register, site index)]."""
         numbers = self.numbers
         reach = [0] * len(self.segments)
         seen = {0}
@@ -394,22 +267,7 @@ class Program:
         return list(out.items())
 
     def where(self, ins):
-        """"line 12 (k.cu:7)" for messages."""
+        """ "line 12 (k.cu:7)" for messages."""
         file, line = ins.loc or (0, 0)
         path = self.module.files.get(file)
         return f"line {ins.ptx_line}" + (f" ({os.path.basename(path)}:{line})" if path and line else "")
-
-
-def _symbols(operand):
-    if isinstance(operand, Symbol):
-        yield operand.name
-    elif isinstance(operand, Address):
-        yield from _symbols(operand.base)
-    elif isinstance(operand, Vector):
-        for item in operand.items:
-            yield from _symbols(item)
-
-
-def is_sink(operand):
-    """True for the destination ``_``."""
-    return operand is SINK

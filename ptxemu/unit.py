@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from . import helpers
-from .codegen import CTX, MAX_FAULTS, Emitter
+from .codegen import Emitter
 from .ir import Reg
+from .layout import CTX, MAX_FAULTS
 from .llvm import Native, runtime
-from .program import destinations, sources
+from .operands import destinations, sources
 
 
 class Unit:
     """``program`` compiled for ``capacity`` lanes, with or without recording addresses.
 
-    ``seen[segment]``: the sites whose addresses that segment records, in the order of the rows of the record; ``guarded[segment]``: the
+    ``seen[segment]``: the sites whose addresses that segment records, in the order of the rows of the record;
+    ``guarded[segment]``: the
     guarded instructions whose active lanes it counts.
     """
 

@@ -10,7 +10,8 @@ _WORD = {1: "b8", 2: "b16", 4: "b32", 8: "b64"}
 
 
 def run(body, inputs, out_dtype, registers="", target="sm_90", block=None, version="8.3"):
-    """Run ``body`` once per element. ``%a0``, ``%a1`` … hold the inputs, ``%o`` the result; widths follow the arrays' dtypes.
+    """Run ``body`` once per element. ``%a0``, ``%a1`` … hold the inputs, ``%o`` the result; widths follow the arrays'
+    dtypes.
 
     16-bit values sit in .b16 registers. Returns an array of ``out_dtype`` with one element per input element.
     """
@@ -25,7 +26,9 @@ def run(body, inputs, out_dtype, registers="", target="sm_90", block=None, versi
     declare = "\n".join(f".reg .{'b16' if k == 'b8' else k} {n};" for n, k in zip(names, kinds, strict=True))
     loads, addresses = [], []
     for i, (name, kind, array) in enumerate(zip(names, kinds, arrays, strict=True)):
-        addresses.append(f".reg .b64 %q{i};\nld.param.u64 %q{i}, [p{i}];\nmad.wide.u32 %q{i}, %t, {array.dtype.itemsize}, %q{i};")
+        addresses.append(
+            f".reg .b64 %q{i};\nld.param.u64 %q{i}, [p{i}];\nmad.wide.u32 %q{i}, %t, {array.dtype.itemsize}, %q{i};"
+        )
         if name != "%o":
             loads.append(f"ld.global.{kind} {name}, [%q{i}];")
     lines = "\n".join([*addresses, *loads])
@@ -47,6 +50,8 @@ ret;
 }}
 """
     profile = ptxemu.profile_for(target)
-    report = ptxemu.launch(ptxemu.load(text).entry(), -(-n // block) if block < n else 1, min(block, n), arrays, profile=profile)
+    report = ptxemu.launch(
+        ptxemu.load(text).entry(), -(-n // block) if block < n else 1, min(block, n), arrays, profile=profile
+    )
     assert not report.errors, str(report)
     return out

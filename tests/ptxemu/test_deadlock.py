@@ -33,7 +33,9 @@ def test_named_barrier_that_too_few_threads_reach():
 
 def test_warp_mask_that_never_converges():
     source = """extern "C" __global__ void k(int* x) {
-      if (threadIdx.x < 8) { x[threadIdx.x] = __shfl_sync(0xffff, 1, 0); } else if (threadIdx.x < 16) { asm volatile("bar.sync 1, 64;"); } }"""
+      if (threadIdx.x < 8) { x[threadIdx.x] = __shfl_sync(0xffff, 1, 0); } else if (threadIdx.x < 16) { asm
+      volatile("bar.sync 1, 64;"); } }
+      """
     finding = only(launch(source, 1, 32, [np.zeros(32, np.int32)]), "deadlock")
     assert "shfl" in finding.message and "barrier 1" in finding.message
 

@@ -67,13 +67,16 @@ def test_entries_and_parameters():
 
 def test_a_numpy_launch_shape_is_accepted_and_progress_is_told():
     seen = []
-    report = ptxemu.launch(entry(PLAIN), np.int64(3), (np.int32(8), 2), [np.zeros(32, np.float32)], progress=seen.append)
+    report = ptxemu.launch(
+        entry(PLAIN), np.int64(3), (np.int32(8), 2), [np.zeros(32, np.float32)], progress=seen.append
+    )
     assert report.completed and sum(seen) == 3 and report.steps > 0 and report.cpu_s >= 0
 
 
 def test_reports_are_the_same_with_checks_on_and_off():
     kernel = entry(SHARED)
     counters = [
-        ptxemu.launch(kernel, 2, 64, [np.zeros(64, np.float32)], shared=256, check=check, count=True).counters.to_dict() for check in (False, True)
+        ptxemu.launch(kernel, 2, 64, [np.zeros(64, np.float32)], shared=256, check=check, count=True).counters.to_dict()
+        for check in (False, True)
     ]
     assert counters[0] == counters[1]

@@ -35,7 +35,7 @@ def test_an_index_below_the_array_is_found():
     source = """extern "C" __global__ void k(float* x) { x[(int)threadIdx.x - 2] = 1; }"""
     x = np.zeros(8, np.float32)
     (finding,) = ptxemu.launch(entry(source), 1, 4, [ptxemu.Array(x, "x")]).errors
-    assert finding.rule == "out-of-bounds" and finding.count == 2 and "before x" in finding.where[0]
+    assert finding.rule == "out-of-bounds" and finding.count == 2 and "x[-2]" in finding.where[0]
     assert x.tolist() == [1, 1, 0, 0, 0, 0, 0, 0]
 
 
@@ -49,7 +49,9 @@ def test_misaligned_vector_access():
 
 def test_shared_and_local_bounds():
     source = """extern "C" __global__ void k(float* x, int n) { __shared__ float s[32]; float l[4] = {1, 2, 3, 4};
-      s[threadIdx.x + n] = 1; __syncthreads(); l[(threadIdx.x & 3) + n] = 2; x[threadIdx.x] = s[threadIdx.x] + l[n & 3]; }"""
+      s[threadIdx.x + n] = 1; __syncthreads(); l[(threadIdx.x & 3) + n] = 2; x[threadIdx.x] = s[threadIdx.x] + l[n & 3];
+      }
+      """
     report = ptxemu.launch(entry(source), 1, 32, [np.zeros(32, np.float32), 2])
     found = [f for f in report.errors if f.rule == "out-of-bounds"]
     assert [f.count for f in found] and {"shared", "local"} <= {f.where[0].split("+")[0] for f in found}

@@ -6,10 +6,31 @@ from reference import FORMATS, decode, encode, is_number, signed
 from snippet import run
 
 RNG = np.random.default_rng(7)
-EDGE32 = np.array([0, 1, 2, 3, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFFFE, 0x12345678], np.uint32)
+EDGE32 = np.array(
+    [0, 1, 2, 3, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFFFE, 0x12345678],
+    np.uint32,
+)
 EDGE_F32 = np.array(
-    [0, 1 << 31, 1, 0x007FFFFF, 0x00800000, 0x3F800000, 0xBF800000, 0x3F800001, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000,
-     0x33800000, 0x4B800000, 0x5F000000], np.uint32)
+    [
+        0,
+        1 << 31,
+        1,
+        0x007FFFFF,
+        0x00800000,
+        0x3F800000,
+        0xBF800000,
+        0x3F800001,
+        0x7F7FFFFF,
+        0xFF7FFFFF,
+        0x7F800000,
+        0xFF800000,
+        0x7FC00000,
+        0x33800000,
+        0x4B800000,
+        0x5F000000,
+    ],
+    np.uint32,
+)
 
 
 def grid(edge, count=400, dtype=np.uint32):
@@ -56,7 +77,9 @@ INT32 = {
     "shr.u32": lambda a, b: a >> min(b, 32),
     "shr.s32": lambda a, b: signed(a, 32) >> min(b, 31),
     "add.s16x2": lambda a, b: ((a >> 16) + (b >> 16) & 0xFFFF) << 16 | (a + b & 0xFFFF),
-    "max.s16x2": lambda a, b: (max(signed(a >> 16, 16), signed(b >> 16, 16)) & 0xFFFF) << 16 | (max(signed(a, 16), signed(b, 16)) & 0xFFFF),
+    "max.s16x2": lambda a, b: (
+        (max(signed(a >> 16, 16), signed(b >> 16, 16)) & 0xFFFF) << 16 | (max(signed(a, 16), signed(b, 16)) & 0xFFFF)
+    ),
     "bmsk.clamp.b32": lambda a, b: ((1 << min(b, 32)) - 1) << min(a, 32),
     "bmsk.wrap.b32": lambda a, b: ((1 << (b & 31)) - 1) << (a & 31),
 }
@@ -187,8 +210,10 @@ TERNARY = {
     "dp4a.s32.s32 %o, %a0, %a1, %a2": lambda a, b, c: _dot(a, b, c, True, True),
     "dp4a.u32.s32 %o, %a0, %a1, %a2": lambda a, b, c: _dot(a, b, c, False, True),
     "slct.b32.s32 %o, %a0, %a1, %a2": lambda a, b, c: a if signed(c, 32) >= 0 else b,
-} | {f"prmt.b32{'.' + m if m else ''} %o, %a0, %a1, %a2": (lambda m: lambda a, b, c: _prmt(a, b, c, m))(m)
-     for m in ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")}
+} | {
+    f"prmt.b32{'.' + m if m else ''} %o, %a0, %a1, %a2": (lambda m: lambda a, b, c: _prmt(a, b, c, m))(m)
+    for m in ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
+}
 
 
 @pytest.mark.parametrize("text", TERNARY)
@@ -217,7 +242,12 @@ def test_carry_chain():
     check(out, expected)
 
 
-FLOAT = {"add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y, "div": lambda x, y: None if y == 0 else x / y}
+FLOAT = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: None if y == 0 else x / y,
+}
 
 
 def float_case(kind, opcode, mode, compute, arity=2):
@@ -225,7 +255,22 @@ def float_case(kind, opcode, mode, compute, arity=2):
     e, m = FORMATS[kind]
     dtype = {16: np.uint16, 32: np.uint32, 64: np.uint64}[1 + e + m]
     one, top = ((1 << e - 1) - 1) << m, (((1 << e) - 1) << m) - 1
-    edge = np.array([0, 1, (1 << m) - 1, 1 << m, one, one + 1, one + (3 << m - 1), top, top - 1, one - (m << m), one + (m << m) + 1], np.uint64)
+    edge = np.array(
+        [
+            0,
+            1,
+            (1 << m) - 1,
+            1 << m,
+            one,
+            one + 1,
+            one + (3 << m - 1),
+            top,
+            top - 1,
+            one - (m << m),
+            one + (m << m) + 1,
+        ],
+        np.uint64,
+    )
     edge = np.concatenate((edge, edge | 1 << e + m))
     a, b = (v.astype(dtype) for v in grid(edge.astype(dtype), 500, dtype))
     near = (a.astype(np.uint64) ^ (RNG.integers(0, 1 << m, len(a), dtype=np.uint64) << np.uint64(0))).astype(dtype)
@@ -243,7 +288,9 @@ def float_case(kind, opcode, mode, compute, arity=2):
             continue
         checked += 1
         expected = encode(exact, kind, mode or "rn")
-        assert int(out[i]) == expected, f"{opcode}.{mode}.{kind}({[hex(v) for v in bits]}) = {int(out[i]):#x}, expected {expected:#x}"
+        assert int(out[i]) == expected, (
+            f"{opcode}.{mode}.{kind}({[hex(v) for v in bits]}) = {int(out[i]):#x}, expected {expected:#x}"
+        )
     assert checked > 200
 
 
@@ -295,7 +342,28 @@ def test_float_to_integer(to, mode):
 
     bits, is_signed = int(to[1:]), to[0] == "s"
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed else (0, (1 << bits) - 1)
-    values = np.array([0.0, -0.0, 0.5, 1.5, 2.5, -0.5, -1.5, 1e10, -1e10, 3e38, np.inf, -np.inf, np.nan, 255.5, 127.49, -128.5, 2147483648.0], np.float32)
+    values = np.array(
+        [
+            0.0,
+            -0.0,
+            0.5,
+            1.5,
+            2.5,
+            -0.5,
+            -1.5,
+            1e10,
+            -1e10,
+            3e38,
+            np.inf,
+            -np.inf,
+            np.nan,
+            255.5,
+            127.49,
+            -128.5,
+            2147483648.0,
+        ],
+        np.float32,
+    )
     out = run(f"cvt.{mode}.{to}.f32 %o, %a0;", [values.view(np.uint32)], np.uint64 if bits == 64 else np.uint32)
     expected = []
     for x in values.tolist():
@@ -314,17 +382,27 @@ def test_min_max_rules():
     """NaN gives the other operand, -0 is below +0; .NaN propagates."""
     a = np.array([0x7FC00000, 0x3F800000, 0x7FC00000, 0x80000000, 0x00000000, 0x40000000], np.uint32)
     b = np.array([0x3F800000, 0x7FC00001, 0xFFC00000, 0x00000000, 0x80000000, 0x3F800000], np.uint32)
-    check(run("min.f32 %o, %a0, %a1;", [a, b], np.uint32), [0x3F800000, 0x3F800000, 0x7FFFFFFF, 0x80000000, 0x80000000, 0x3F800000])
+    check(
+        run("min.f32 %o, %a0, %a1;", [a, b], np.uint32),
+        [0x3F800000, 0x3F800000, 0x7FFFFFFF, 0x80000000, 0x80000000, 0x3F800000],
+    )
     check(run("max.f32 %o, %a0, %a1;", [a, b], np.uint32), [0x3F800000, 0x3F800000, 0x7FFFFFFF, 0, 0, 0x40000000])
     check(run("max.NaN.f32 %o, %a0, %a1;", [a, b], np.uint32), [0x7FFFFFFF, 0x7FFFFFFF, 0x7FFFFFFF, 0, 0, 0x40000000])
 
 
-@pytest.mark.parametrize("relation", ["eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"])
+@pytest.mark.parametrize(
+    "relation", ["eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"]
+)
 def test_float_comparison(relation):
     a, b = grid(EDGE_F32)
     x, y = a.view(np.float32).tolist(), b.view(np.float32).tolist()
     registers = ".reg .pred %p, %q;"
-    out = run(f"setp.{relation}.f32 %p|%q, %a0, %a1; selp.u32 %o, 1, 0, %p; @%q add.u32 %o, %o, 2;", [a, b], np.uint32, registers)
+    out = run(
+        f"setp.{relation}.f32 %p|%q, %a0, %a1; selp.u32 %o, 1, 0, %p; @%q add.u32 %o, %o, 2;",
+        [a, b],
+        np.uint32,
+        registers,
+    )
     base = {"eq": lambda p, q: p == q, "ne": lambda p, q: p != q, "lt": lambda p, q: p < q, "le": lambda p, q: p <= q,
             "gt": lambda p, q: p > q, "ge": lambda p, q: p >= q}  # fmt: skip
     expected = []
@@ -375,7 +453,9 @@ def test_fp8_conversions_match_ml_dtypes():
 
     for kind, dtype in (("e4m3x2", ml_dtypes.float8_e4m3fn), ("e5m2x2", ml_dtypes.float8_e5m2)):
         largest = float(ml_dtypes.finfo(dtype).max)
-        x = np.concatenate((RNG.normal(0, 100, 500), [0, -0.0, 1e-9, largest, largest * 1.5, -1e30, np.inf])).astype(np.float32)
+        x = np.concatenate((RNG.normal(0, 100, 500), [0, -0.0, 1e-9, largest, largest * 1.5, -1e30, np.inf])).astype(
+            np.float32
+        )
         out = run(f"cvt.rn.satfinite.{kind}.f32 %o, %a0, 0f00000000;", [x.view(np.uint32)], np.uint16)
         expected = np.clip(x, -largest, largest).astype(dtype).view(np.uint8)
         check(out, expected.astype(np.uint16) << 8)

@@ -24,7 +24,8 @@ def fresh(n=4):
 def test_nested_scopes_shadow_registers_and_labels():
     body = """
       mov.u32 %o, 0;
-      { .reg .b32 %x<3>; mov.u32 %x1, 5; { .reg .b32 %x1; mov.u32 %x1, 100; add.u32 %o, %o, %x1; bra L; L: } add.u32 %o, %o, %x1; bra L; L: }
+      { .reg .b32 %x<3>; mov.u32 %x1, 5; { .reg .b32 %x1; mov.u32 %x1, 100; add.u32 %o, %o, %x1; bra L; L: } add.u32 %o,
+      %o, %x1; bra L; L: }
       { .reg .pred p; setp.lt.u32 p, %t, 2; @!p bra L; add.u32 %o, %o, 1000; L: }"""
     assert run(body, fresh()) == [1105, 1105, 105, 105]
 
@@ -47,21 +48,27 @@ def test_initialised_variables_and_symbol_arithmetic():
       .visible .global .align 4 .u32 one = 1, two = 2;"""
     body = """.reg .b64 %p; .reg .b32 %x; .reg .f32 %f;
       ld.global.u32 %o, [bytes+4]; ld.global.u64 %p, [pointer]; ld.u32 %x, [%p+0]; add.u32 %o, %o, %x;
-      mov.u64 %p, bytes+4; ld.global.u8 %x, [%p]; add.u32 %o, %o, %x; ld.const.f32 %f, [f+4]; cvt.rzi.s32.f32 %x, %f; add.u32 %o, %o, %x;
+      mov.u64 %p, bytes+4; ld.global.u8 %x, [%p]; add.u32 %o, %o, %x; ld.const.f32 %f, [f+4]; cvt.rzi.s32.f32 %x, %f;
+      add.u32 %o, %o, %x;
       ld.global.u32 %x, [two]; add.u32 %o, %o, %x;"""
     assert run(body, fresh(1), extra) == [0x2FF + 1 + 0xFF + 2 + 2]
 
 
 def test_literals():
     body = """.reg .f32 %f; .reg .f64 %d;
-      mov.f32 %f, 0f40490FDB; mov.f64 %d, 0d3FE0000000000000; add.u32 %o, %t, 0x10; sub.u32 %o, %o, -5; add.u32 %o, %o, 010;
-      cvt.rzi.s32.f32 %t, %f; add.u32 %o, %o, %t; mov.f32 %f, 2.5; cvt.rzi.s32.f32 %t, %f; add.u32 %o, %o, %t; add.u32 %o, %o, WARP_SZ;"""
+      mov.f32 %f, 0f40490FDB; mov.f64 %d, 0d3FE0000000000000; add.u32 %o, %t, 0x10; sub.u32 %o, %o, -5; add.u32 %o, %o,
+      010;
+      cvt.rzi.s32.f32 %t, %f; add.u32 %o, %o, %t; mov.f32 %f, 2.5; cvt.rzi.s32.f32 %t, %f; add.u32 %o, %o, %t; add.u32
+      %o, %o, WARP_SZ;
+      """
     assert run(body, fresh(1)) == [16 + 5 + 8 + 3 + 2 + 32]
 
 
 def test_functions_are_inlined_with_their_own_registers():
     extra = """.func (.param .b32 r) twice(.param .b32 a) { .reg .b32 %x; ld.param.u32 %x, [a]; setp.gt.u32 %p, %x, 2; @%p bra BIG;
-      add.u32 %x, %x, %x; st.param.b32 [r], %x; ret; BIG: mov.u32 %x, 77; st.param.b32 [r], %x; ret; }""".replace(".reg .b32 %x;", ".reg .b32 %x; .reg .pred %p;")
+      add.u32 %x, %x, %x; st.param.b32 [r], %x; ret; BIG: mov.u32 %x, 77; st.param.b32 [r], %x; ret; }""".replace(".reg
+      .b32 %x;", ".reg .b32 %x; .reg .pred %p;")
+      """
     call = """{ .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %o; call.uni (r0), twice, (a0); ld.param.b32 %o, [r0]; }"""
     assert run(f"mov.u32 %o, %t; {call} {call}", fresh(), extra) == [0, 4, 77, 77]
 

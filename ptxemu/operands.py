@@ -1,0 +1,78 @@
+"""Which registers and variables an instruction reads and writes."""
+
+from __future__ import annotations
+
+from .ir import Address, Not, Pair, Reg, Symbol, Vector
+
+CARRY_READERS = {"addc", "subc", "madc"}
+_NO_RESULT = {
+    "st",
+    "red",
+    "bra",
+    "brx",
+    "ret",
+    "exit",
+    "trap",
+    "bar",
+    "barrier",
+    "membar",
+    "fence",
+    "prefetch",
+    "prefetchu",
+    "nanosleep",
+    "discard",
+    "applypriority",
+    "griddepcontrol",
+    "brkpt",
+    "pmevent",
+    "setmaxnreg",
+}
+
+
+def destinations(ins):
+    """Registers that an instruction writes."""
+    if ins.op in _NO_RESULT and not (ins.op in ("bar", "barrier") and "red" in ins.mods):
+        return []
+    out = list(_registers(ins.operands[0])) if ins.operands else []
+    if "cc" in ins.mods:
+        out.append(ins.operands[-1])
+    return out
+
+
+def sources(ins):
+    """Registers that an instruction reads (its guard is not among them)."""
+    first = 0 if ins.op in _NO_RESULT and not (ins.op in ("bar", "barrier") and "red" in ins.mods) else 1
+    out = []
+    reads_carry = ins.op in CARRY_READERS or "cc" not in ins.mods
+    for operand in ins.operands[first:] if reads_carry else ins.operands[first:-1]:
+        out.extend(_registers(operand))
+    if first and ins.operands and isinstance(ins.operands[0], Address):
+        out.extend(_registers(ins.operands[0]))
+    return out
+
+
+def _registers(operand):
+    if isinstance(operand, Reg):
+        yield operand
+    elif isinstance(operand, Vector):
+        for item in operand.items:
+            yield from _registers(item)
+    elif isinstance(operand, Pair):
+        yield from _registers(operand.first)
+        yield from _registers(operand.second)
+    elif isinstance(operand, Not):
+        yield from _registers(operand.reg)
+    elif isinstance(operand, Address):
+        yield from _registers(operand.base)
+        for item in operand.rest:
+            yield from _registers(item)
+
+
+def symbols(operand):
+    if isinstance(operand, Symbol):
+        yield operand.name
+    elif isinstance(operand, Address):
+        yield from symbols(operand.base)
+    elif isinstance(operand, Vector):
+        for item in operand.items:
+            yield from symbols(item)

@@ -1,0 +1,59 @@
+"""What is said when a launch cannot go on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .telling import Telling
+
+
+class Stop(Exception):
+    """Ends a launch early (deadlock, livelock, trap)."""
+
+
+class PostMortem(Telling):
+    """Deadlock and livelock: who waits where."""
+
+    def site_of(self, number):
+        """First site of a segment that has a source line."""
+        for _, site in self.program.segments[number].instrs:
+            if self.program.sites[site].line:
+                return site
+        return self.program.segments[number].instrs[0][1]
+
+    def line(self, site):
+        """ "k.cu:12" or the PTX line."""
+        info = self.program.sites[site]
+        return f"{info.file.rsplit('/', 1)[-1]}:{info.line}" if info.line else f"PTX line {info.ptx_line}"
+
+    def _waiting(self):
+        """(site, idx, what) of every group that waits."""
+        out = list(self.barriers.waiting())
+        for number, group in self.parked.items():
+            ins, site = self.program.segments[number].instrs[0]
+            out.append((site, group.idx, f"{ins.opcode} for the other threads of its mask"))
+        return out
+
+    def deadlock(self):
+        """Nothing can run: report who waits where and stop."""
+        waiting = self._waiting()
+        lines = []
+        for site, idx, what in waiting:
+            slots = np.unique(self.slot_of[idx])
+            lines.append(f"{len(idx)} threads of {len(slots)} CTAs wait at {self.line(site)}: {what}")
+        if self.observer is not None and waiting:
+            self.observer.finding(
+                "deadlock", waiting[0][0], lanes=self.lanes_of(waiting[0][1]), detail="\n".join(lines)
+            )
+        raise Stop
+
+    def livelock(self, number, group):
+        """Too many steps without a CTA finishing: report the loops and stop."""
+        lines = [f"{group.n} threads loop at {self.line(self.site_of(number))}"]
+        lines += [f"{g.n} threads are ready at {self.line(self.site_of(s))}" for s, g in sorted(self.runnable.items())]
+        lines += [f"{len(idx)} threads wait at {self.line(site)}: {what}" for site, idx, what in self._waiting()]
+        if self.observer is not None:
+            self.observer.finding(
+                "livelock", self.site_of(number), lanes=self.lanes_of(group.idx), detail="\n".join(lines)
+            )
+        raise Stop
