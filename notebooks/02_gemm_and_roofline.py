@@ -53,7 +53,8 @@ def ideal_bytes(M, N, K, size, beta=False):
     return (M * K + K * N + M * N * (2 if beta else 1)) * size
 
 
-print(f"4096³: {flop(4096, 4096, 4096) / 1e9:.1f} GFLOP, {ideal_bytes(4096, 4096, 4096, size=4) / 1e6:.1f} MB in FP32")
+n = 4096
+print(f"4096³: {flop(n, n, n) / 1e9:.1f} GFLOP, {ideal_bytes(n, n, n, size=4) / 1e6:.1f} MB in FP32")
 
 # %% [markdown]
 # The machine has a ceiling for each: **peak arithmetic** in FLOP/s and **memory bandwidth** in bytes/s. Data sheets
@@ -88,7 +89,8 @@ print(f"arithmetic {arithmetic * 1e3:.3f} ms, memory {memory * 1e3:.3f} ms")
 from gemmlab.roofline import intensity, ridge
 
 for n in (256, 1024, 4096):
-    print(f"{n:4}³  FP32 {intensity(n, n, n, 'float32'):6.1f}   FP16 {intensity(n, n, n, 'float16'):6.1f} FLOP/byte")
+    fp32, fp16 = intensity(n, n, n, "float32"), intensity(n, n, n, "float16")
+    print(f"{n:4}³  FP32 {fp32:6.1f}   FP16 {fp16:6.1f} FLOP/byte")
 
 # %% [markdown]
 # (The value 1365 is sometimes printed for 4096³ in FP32. It is the FP16 figure; FP32 has 682.7.)
@@ -103,19 +105,21 @@ for n in (256, 1024, 4096):
 for key in ("a100-80", "h100", "h200", "b200"):
     gpu = gl.hardware.gpu(key)
     fp32, dense = ridge(gpu, "float32"), ridge(gpu, "float16")
-    print(f"{gpu.name:20} ridge: FP32 {fp32:4.1f}, FP16 dense {dense:5.1f}, FP16 sparse {2 * dense:5.1f} FLOP/byte")
+    print(f"{gpu.name:12} FP32 {fp32:4.1f}, FP16 dense {dense:5.1f}, sparse {2 * dense:5.1f} FLOP/byte")
 
 # %% [markdown]
 # Plot attainable FLOP/s = min(peak, intensity × bandwidth) with both axes logarithmic, and the **roofline** appears:
 # a slope of bandwidth and a flat roof of arithmetic. The open marks are limits, not measurements.
 
 # %%
-cases = [(f"{n}³ FP32", intensity(n, n, n, "float32")) for n in (16, 64, 256, 1024, 4096)]
+sizes = (16, 64, 256, 1024, 4096)
+cases = [(f"{n}³ FP32", intensity(n, n, n, "float32")) for n in sizes]
 gl.plots.roofline("H200", dtypes=["float32", "float16"], points=cases)
 
 # %% [markdown]
-# Change GPU, type and shape below. Two things to try: which `K` brings a 4096 × 4096 FP16 product on an H200 down to
-# the ridge? What happens to a matrix-vector product (`N = 1`) when `M` and `K` double?
+# Change GPU, type and shape below (the sizes are powers of two). Two things to try: between which two values of `K`
+# does a 4096 × 4096 FP16 product on an H200 cross the ridge? What happens to a matrix-vector product (`N = 1`) when
+# `M` and `K` double?
 
 # %%
 gl.widgets.roofline_explorer()
@@ -163,7 +167,9 @@ gl.plots.llm_layers("H200", "bfloat16", batch=16)
 
 # %%
 target = ridge("h200", "bfloat16")
-batch = next(m for m in range(1, 4096) if intensity(m, 4 * 4096, 4096, "bfloat16") >= target)
+batch = 1
+while intensity(batch, 4 * 4096, 4096, "bfloat16") < target:
+    batch += 1
 print(f"ridge {target:.0f} FLOP/byte: a batch of {batch}")
 
 # %% [markdown]
@@ -175,7 +181,7 @@ d, S, H = 4096, 4096, 32
 gemm = flop(S, 12 * d, d) + H * 2 * flop(S, S, d // H)
 other = 5 * H * S * S + 2 * 8 * S * d + 10 * S * 4 * d + 2 * S * d
 share, doubled = gemm / (gemm + other), gemm / (gemm + 2 * other)
-print(f"GEMM share of the layer's FLOPs: {share:.1%}; with twice the rest {doubled:.1%}")
+print(f"GEMM share of the FLOPs: {share:.1%}; with twice the rest {doubled:.1%}")
 
 # %% [markdown]
 # The share of *time* is lower, since the rest is bound by memory at about one FLOP/byte.
@@ -187,7 +193,8 @@ print(f"GEMM share of the layer's FLOPs: {share:.1%}; with twice the rest {doubl
 # that it *requests*, and the point moves left by three orders of magnitude.
 
 # %%
-gl.plots.recorded_roofline("H200", "float32", kernels=["k03_naive", "k04_coalesced"], shape=(4096, 4096, 4096))
+rungs = ["k03_naive", "k04_coalesced"]
+gl.plots.recorded_roofline("H200", "float32", kernels=rungs, shape=(4096, 4096, 4096))
 
 # %% [markdown]
 # Every chapter draws one more picture: **bank conflicts**, lanes that meet in the same of the 32 banks of shared
