@@ -3,6 +3,7 @@
 Numba kernels are Python modules; CUDA C++ kernels are `.cu` files that include headers from this folder.
 """
 
+from kernels.simt.specs import SPECS as SIMT
 from kernels.spec import ROOT, Spec
 
 __all__ = ["LADDER", "ROOT", "Spec", "spec"]
@@ -70,6 +71,7 @@ LADDER = (
         grid=("cdiv(N,16)", "cdiv(M,16)", "1"),
         prev="k04_coalesced",
     ),
+    *SIMT,
 )
 
 

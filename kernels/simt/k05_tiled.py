@@ -1,0 +1,42 @@
+"""Chapter 05: a block loads tiles of A and B into shared memory and reads them from there.
+
+Change: each element of a tile comes from global memory once per block; BM, BN and BK are chosen independently.
+Limit:  each multiply-add still needs two loads, now from shared memory.
+Needs:  any GPU. A (M, K), B (K, N), C (M, N), float32, row-major. Block (BN, BM), grid (cdiv(N, BN), cdiv(M, BM)).
+"""
+
+from numba import cuda, float32, uint32
+
+BM, BN, BK = 16, 32, 64
+THREADS = BM * BN
+
+
+# region: kernel
+@cuda.jit
+def tiled(A, B, C):
+    smem_a = cuda.shared.array((BM, BK), float32)
+    smem_b = cuda.shared.array((BK, BN), float32)
+    M, N, K = uint32(C.shape[0]), uint32(C.shape[1]), uint32(A.shape[1])
+    tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)  # NOTE: unsigned indices spare 64-bit arithmetic
+    tid = ty * uint32(BN) + tx
+    m0, n0 = uint32(cuda.blockIdx.y * BM), uint32(cuda.blockIdx.x * BN)
+    acc = float32(0)
+
+    for k0 in range(uint32(0), K, uint32(BK)):
+        # Load both tiles; the strided loop serves any tile size, zeros stand in beyond the edges.
+        for i in range(tid, uint32(BM * BK), uint32(THREADS)):
+            m, k = i // uint32(BK), i % uint32(BK)
+            smem_a[m, k] = A[m0 + m, k0 + k] if m0 + m < M and k0 + k < K else float32(0)
+        for i in range(tid, uint32(BK * BN), uint32(THREADS)):
+            k, n = i // uint32(BN), i % uint32(BN)
+            smem_b[k, n] = B[k0 + k, n0 + n] if k0 + k < K and n0 + n < N else float32(0)
+        cuda.syncthreads()  # NOTE: nobody reads before all have written
+
+        # Multiply out of shared memory.
+        for k in range(uint32(BK)):
+            acc += smem_a[ty, k] * smem_b[k, tx]
+        cuda.syncthreads()  # NOTE: nobody overwrites before all have read
+
+    if m0 + ty < M and n0 + tx < N:
+        C[m0 + ty, n0 + tx] = acc
+# endregion
