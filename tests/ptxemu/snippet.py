@@ -55,3 +55,18 @@ ret;
     )
     assert not report.errors, str(report)
     return out
+
+
+RNG = np.random.default_rng(7)
+
+
+def grid(edge, count=400, dtype=np.uint32):
+    """All pairs of edge values, then random bits."""
+    a, b = (m.ravel() for m in np.meshgrid(edge, edge))
+    r = RNG.integers(0, 1 << (8 * np.dtype(dtype).itemsize), (2, count), dtype=np.uint64).astype(dtype)
+    return np.concatenate((a, r[0])).astype(dtype), np.concatenate((b, r[1])).astype(dtype)
+
+
+def check(out, expected):
+    wrong = np.flatnonzero(out != np.array(expected, out.dtype))
+    assert not len(wrong), f"element {wrong[0]}: got {int(out[wrong[0]]):#x}, expected {int(expected[wrong[0]]):#x}"

@@ -33,9 +33,8 @@ def test_named_barrier_that_too_few_threads_reach():
 
 def test_warp_mask_that_never_converges():
     source = """extern "C" __global__ void k(int* x) {
-      if (threadIdx.x < 8) { x[threadIdx.x] = __shfl_sync(0xffff, 1, 0); } else if (threadIdx.x < 16) { asm
-      volatile("bar.sync 1, 64;"); } }
-      """
+      if (threadIdx.x < 8) { x[threadIdx.x] = __shfl_sync(0xffff, 1, 0); }
+      else if (threadIdx.x < 16) { asm volatile("bar.sync 1, 64;"); } }"""
     finding = only(launch(source, 1, 32, [np.zeros(32, np.int32)]), "deadlock")
     assert "shfl" in finding.message and "barrier 1" in finding.message
 
@@ -51,7 +50,8 @@ def test_spinning_forever_is_a_livelock_with_the_loop():
 
 
 def test_a_step_limit_stops_a_long_kernel():
-    source = """extern "C" __global__ void k(int* x, int n) { int s = 0; for (int i = 0; i < n; i++) { __syncthreads(); s += x[i & 31]; } x[threadIdx.x] = s; }"""
+    source = """extern "C" __global__ void k(int* x, int n) {
+      int s = 0; for (int i = 0; i < n; i++) { __syncthreads(); s += x[i & 31]; } x[threadIdx.x] = s; }"""
     report = launch(source, 1, 32, [np.zeros(32, np.int32), 1 << 30], max_steps=500)
     assert not report.completed and only(report, "livelock")
 

@@ -86,8 +86,8 @@ def test_numba_gemm(cc):
 def test_switch_and_divergent_loops():
     source = """extern "C" __global__ void k(const int* x, int* y) {
       int t = threadIdx.x, v = x[t], s = 0;
-      switch (v) { case 0: s = 10; break; case 1: s = 21; break; case 2: s = 32; break; case 3: s = t; break; case 4: s
-      = -4; break;
+      switch (v) { case 0: s = 10; break; case 1: s = 21; break; case 2: s = 32; break; case 3: s = t; break;
+        case 4: s = -4; break;
         case 5: for (int i = 0; i < t; i++) { if (i % 3 == 0) continue; s += i; } break; case 6: s = v * v; break;
         default: s = -1; }
       for (int i = 0; i < t % 5; i++) s = s * 3 + 1;
@@ -151,8 +151,8 @@ def test_inline_asm_scopes_with_equal_labels():
 def test_shuffles_votes_and_reductions():
     source = """extern "C" __global__ void k(const int* x, int* y, unsigned* z) {
       int t = threadIdx.x, v = x[t];
-      y[t] = __shfl_down_sync(~0u, v, 3); y[t + 64] = __shfl_up_sync(~0u, v, 5); y[t + 128] = __shfl_xor_sync(~0u, v,
-      7);
+      y[t] = __shfl_down_sync(~0u, v, 3); y[t + 64] = __shfl_up_sync(~0u, v, 5);
+      y[t + 128] = __shfl_xor_sync(~0u, v, 7);
       y[t + 192] = __shfl_sync(~0u, v, t / 2, 16);
       z[t] = __ballot_sync(~0u, v & 1); z[t + 64] = __any_sync(~0u, v > 60); z[t + 128] = __all_sync(~0u, v >= 0);
       z[t + 192] = __match_any_sync(~0u, v / 4); z[t + 256] = __reduce_add_sync(~0u, (unsigned)v);
@@ -190,10 +190,10 @@ def test_shuffle_waits_for_lanes_that_took_another_path(schedule):
 def test_atomics_on_shared_and_global_memory():
     source = """extern "C" __global__ void k(int* c, float* f, unsigned long long* u, int* old) {
       __shared__ int s; if (threadIdx.x == 0) s = 0; __syncthreads();
-      atomicAdd(&s, 1); atomicMax(c, (int)threadIdx.x); atomicMin(c + 1, -(int)threadIdx.x); atomicXor(c + 2, 1 <<
-      (threadIdx.x & 31));
-      atomicAdd(f, 0.5f); atomicAdd(u, 1ull << 33); atomicInc((unsigned*)c + 3, 4); atomicCAS(c + 4, (int)threadIdx.x,
-      (int)threadIdx.x + 1);
+      atomicAdd(&s, 1); atomicMax(c, (int)threadIdx.x); atomicMin(c + 1, -(int)threadIdx.x);
+      atomicXor(c + 2, 1 << (threadIdx.x & 31));
+      atomicAdd(f, 0.5f); atomicAdd(u, 1ull << 33); atomicInc((unsigned*)c + 3, 4);
+      atomicCAS(c + 4, (int)threadIdx.x, (int)threadIdx.x + 1);
       old[blockIdx.x * 64 + threadIdx.x] = atomicAdd(c + 5, 2); __syncthreads();
       if (threadIdx.x == 0) atomicAdd(c + 6, s); }"""
     c = np.zeros(8, np.int32)
@@ -208,9 +208,8 @@ def test_half_arithmetic_from_the_cuda_headers():
     pytest.importorskip("cupy")
     source = """
       extern "C" __global__ void k(const unsigned short* a, unsigned short* o) {
-        unsigned short v = a[threadIdx.x], r; asm("{fma.rn.f16 %0, %1, %1, %1;}" : "=h"(r) : "h"(v)); o[threadIdx.x] =
-        r; }
-        """
+        unsigned short v = a[threadIdx.x], r; asm("{fma.rn.f16 %0, %1, %1, %1;}" : "=h"(r) : "h"(v));
+        o[threadIdx.x] = r; }"""
     a = np.linspace(-3, 3, 64).astype(np.float16)
     o = np.zeros(64, np.float16)
     launch(source, 1, 64, [a, o])
@@ -243,9 +242,8 @@ def test_named_barriers_between_producer_and_consumer_warps():
 
 def test_barrier_reductions():
     source = """extern "C" __global__ void k(int* y) { int t = threadIdx.x;
-      y[t] = __syncthreads_count(t % 3 == 0); y[t + 96] = __syncthreads_and(t < 96); y[t + 192] = __syncthreads_or(t >
-      95); }
-      """
+      y[t] = __syncthreads_count(t % 3 == 0); y[t + 96] = __syncthreads_and(t < 96);
+      y[t + 192] = __syncthreads_or(t > 95); }"""
     y = np.zeros(288, np.int32)
     launch(source, 1, 96, [y])
     assert set(y[:96]) == {32} and set(y[96:192]) == {1} and set(y[192:]) == {0}
@@ -255,8 +253,8 @@ def test_barrier_reductions():
 def test_ctas_may_wait_for_each_other(schedule):
     """A chain through the grid: each CTA spins until its predecessor has added its part."""
     source = """extern "C" __global__ void k(volatile int* flag, int* sum) {
-      if (threadIdx.x == 0) { while (flag[0] != gridDim.x - 1 - blockIdx.x) ; __threadfence(); *sum = *sum * 2 +
-      blockIdx.x; __threadfence();
+      if (threadIdx.x == 0) { while (flag[0] != gridDim.x - 1 - blockIdx.x) ;
+        __threadfence(); *sum = *sum * 2 + blockIdx.x; __threadfence();
         flag[0] = flag[0] + 1; } }"""
     flag, total = np.zeros(1, np.int32), np.zeros(1, np.int32)
     report = launch(source, 40, 32, [flag, total], schedule=schedule, check=False)
@@ -269,12 +267,11 @@ def test_ctas_may_wait_for_each_other(schedule):
 def test_special_registers():
     source = """extern "C" __global__ void k(unsigned* y, long long* c) {
       unsigned t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z), lane, warp, lt, dyn;
-      asm("mov.u32 %0, %%laneid;" : "=r"(lane)); asm("mov.u32 %0, %%warpid;" : "=r"(warp)); asm("mov.u32 %0,
-      %%lanemask_lt;" : "=r"(lt));
+      asm("mov.u32 %0, %%laneid;" : "=r"(lane)); asm("mov.u32 %0, %%warpid;" : "=r"(warp));
+      asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lt));
       asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(dyn));
-      long long a = clock64(); y[4 * t] = lane; y[4 * t + 1] = warp; y[4 * t + 2] = lt; y[4 * t + 3] = dyn; c[t] =
-      clock64() - a; }
-      """
+      long long a = clock64(); y[4 * t] = lane; y[4 * t + 1] = warp; y[4 * t + 2] = lt; y[4 * t + 3] = dyn;
+      c[t] = clock64() - a; }"""
     y, c = np.zeros(4 * 60, np.uint32), np.zeros(60, np.int64)
     launch(source, 1, (5, 4, 3), [y, c], shared=128)
     rows = y.reshape(60, 4)
@@ -282,10 +279,10 @@ def test_special_registers():
 
 
 def test_vector_accesses_of_all_widths():
-    source = """extern "C" __global__ void k(const float4* a, const double2* d, const unsigned short* h, char* b, float4* o, double2* e) {
-      int t = threadIdx.x; float4 v = a[t]; v.x += h[t]; o[t] = v; double2 w = d[t]; w.y *= 2; e[t] = w; b[t] = b[t] -
-      3; }
-      """
+    source = """extern "C" __global__ void k(const float4* a, const double2* d, const unsigned short* h, char* b,
+                                               float4* o, double2* e) {
+      int t = threadIdx.x; float4 v = a[t]; v.x += h[t]; o[t] = v; double2 w = d[t]; w.y *= 2; e[t] = w;
+      b[t] = b[t] - 3; }"""
     a, d = np.arange(128, dtype=np.float32), np.arange(64, dtype=np.float64)
     h, b = np.arange(32, dtype=np.uint16), np.arange(32, dtype=np.int8)
     o, e = np.zeros(128, np.float32), np.zeros(64, np.float64)

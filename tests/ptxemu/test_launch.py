@@ -8,7 +8,8 @@ import ptxemu
 
 PLAIN = """extern "C" __global__ void k(float* x) { x[threadIdx.x] = 1; }"""
 BOUNDED = PLAIN.replace("void k", "void __launch_bounds__(128) k")
-SHARED = """extern "C" __global__ void k(float* x) { extern __shared__ float d[]; __shared__ volatile char c; c = 1; d[threadIdx.x] = c; __syncthreads();
+SHARED = """extern "C" __global__ void k(float* x) {
+  extern __shared__ float d[]; __shared__ volatile char c; c = 1; d[threadIdx.x] = c; __syncthreads();
   x[threadIdx.x] = d[threadIdx.x]; }"""
 
 

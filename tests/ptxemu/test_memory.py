@@ -40,7 +40,8 @@ def test_an_index_below_the_array_is_found():
 
 
 def test_misaligned_vector_access():
-    source = """extern "C" __global__ void k(float* x) { float4 v = *(float4*)(x + threadIdx.x); x[threadIdx.x] = v.x + v.y + v.z + v.w; }"""
+    source = """extern "C" __global__ void k(float* x) {
+      float4 v = *(float4*)(x + threadIdx.x); x[threadIdx.x] = v.x + v.y + v.z + v.w; }"""
     x = np.zeros(64, np.float32)
     report = ptxemu.launch(entry(source), 1, 8, [x])
     assert "misaligned" in rules(report)
@@ -49,9 +50,8 @@ def test_misaligned_vector_access():
 
 def test_shared_and_local_bounds():
     source = """extern "C" __global__ void k(float* x, int n) { __shared__ float s[32]; float l[4] = {1, 2, 3, 4};
-      s[threadIdx.x + n] = 1; __syncthreads(); l[(threadIdx.x & 3) + n] = 2; x[threadIdx.x] = s[threadIdx.x] + l[n & 3];
-      }
-      """
+      s[threadIdx.x + n] = 1; __syncthreads(); l[(threadIdx.x & 3) + n] = 2;
+      x[threadIdx.x] = s[threadIdx.x] + l[n & 3]; }"""
     report = ptxemu.launch(entry(source), 1, 32, [np.zeros(32, np.float32), 2])
     found = [f for f in report.errors if f.rule == "out-of-bounds"]
     assert [f.count for f in found] and {"shared", "local"} <= {f.where[0].split("+")[0] for f in found}
@@ -76,7 +76,8 @@ def test_fortran_order_is_passed_as_it_lies(dtype):
 
 
 def test_ml_dtypes_arrays():
-    source = """extern "C" __global__ void k(const unsigned short* x, unsigned short* y) { y[threadIdx.x] = x[threadIdx.x] ^ 0x8000; }"""
+    source = """extern "C" __global__ void k(const unsigned short* x, unsigned short* y) {
+      y[threadIdx.x] = x[threadIdx.x] ^ 0x8000; }"""
     x = np.linspace(-1, 1, 8).astype(ml_dtypes.bfloat16)
     y = np.zeros(8, ml_dtypes.bfloat16)
     ptxemu.launch(entry(source), 1, 8, [x, y])

@@ -10,8 +10,15 @@ HEAD = ".version 8.3\n.target sm_90\n.address_size 64\n"
 
 def run(body, out, extra="", args=()):
     params = ", ".join(f".param .u64 p{i}" for i in range(len(args) + 1))
-    text = f"{HEAD}{extra}\n.visible .entry k({params})\n{{\n.reg .b64 %q; .reg .b32 %t, %o;\nld.param.u64 %q, [p0]; mov.u32 %t, %tid.x;\n" \
-           f"mad.wide.u32 %q, %t, 4, %q;\n{body}\nst.global.u32 [%q], %o;\nret;\n}}"
+    text = f"""{HEAD}{extra}
+.visible .entry k({params})
+{{
+.reg .b64 %q; .reg .b32 %t, %o; ld.param.u64 %q, [p0]; mov.u32 %t, %tid.x;
+mad.wide.u32 %q, %t, 4, %q;
+{body}
+st.global.u32 [%q], %o;
+ret;
+}}"""
     report = ptxemu.launch(ptxemu.load(text).entry(), 1, len(out), [out, *args])
     assert not report.errors, str(report)
     return out.tolist()
@@ -24,8 +31,8 @@ def fresh(n=4):
 def test_nested_scopes_shadow_registers_and_labels():
     body = """
       mov.u32 %o, 0;
-      { .reg .b32 %x<3>; mov.u32 %x1, 5; { .reg .b32 %x1; mov.u32 %x1, 100; add.u32 %o, %o, %x1; bra L; L: } add.u32 %o,
-      %o, %x1; bra L; L: }
+      { .reg .b32 %x<3>; mov.u32 %x1, 5; { .reg .b32 %x1; mov.u32 %x1, 100; add.u32 %o, %o, %x1; bra L; L: }
+        add.u32 %o, %o, %x1; bra L; L: }
       { .reg .pred p; setp.lt.u32 p, %t, 2; @!p bra L; add.u32 %o, %o, 1000; L: }"""
     assert run(body, fresh()) == [1105, 1105, 105, 105]
 
@@ -48,28 +55,29 @@ def test_initialised_variables_and_symbol_arithmetic():
       .visible .global .align 4 .u32 one = 1, two = 2;"""
     body = """.reg .b64 %p; .reg .b32 %x; .reg .f32 %f;
       ld.global.u32 %o, [bytes+4]; ld.global.u64 %p, [pointer]; ld.u32 %x, [%p+0]; add.u32 %o, %o, %x;
-      mov.u64 %p, bytes+4; ld.global.u8 %x, [%p]; add.u32 %o, %o, %x; ld.const.f32 %f, [f+4]; cvt.rzi.s32.f32 %x, %f;
-      add.u32 %o, %o, %x;
+      mov.u64 %p, bytes+4; ld.global.u8 %x, [%p]; add.u32 %o, %o, %x;
+      ld.const.f32 %f, [f+4]; cvt.rzi.s32.f32 %x, %f; add.u32 %o, %o, %x;
       ld.global.u32 %x, [two]; add.u32 %o, %o, %x;"""
     assert run(body, fresh(1), extra) == [0x2FF + 1 + 0xFF + 2 + 2]
 
 
 def test_literals():
     body = """.reg .f32 %f; .reg .f64 %d;
-      mov.f32 %f, 0f40490FDB; mov.f64 %d, 0d3FE0000000000000; add.u32 %o, %t, 0x10; sub.u32 %o, %o, -5; add.u32 %o, %o,
-      010;
-      cvt.rzi.s32.f32 %t, %f; add.u32 %o, %o, %t; mov.f32 %f, 2.5; cvt.rzi.s32.f32 %t, %f; add.u32 %o, %o, %t; add.u32
-      %o, %o, WARP_SZ;
-      """
+      mov.f32 %f, 0f40490FDB; mov.f64 %d, 0d3FE0000000000000;
+      add.u32 %o, %t, 0x10; sub.u32 %o, %o, -5; add.u32 %o, %o, 010;
+      cvt.rzi.s32.f32 %t, %f; add.u32 %o, %o, %t; mov.f32 %f, 2.5; cvt.rzi.s32.f32 %t, %f; add.u32 %o, %o, %t;
+      add.u32 %o, %o, WARP_SZ;"""
     assert run(body, fresh(1)) == [16 + 5 + 8 + 3 + 2 + 32]
 
 
 def test_functions_are_inlined_with_their_own_registers():
-    extra = """.func (.param .b32 r) twice(.param .b32 a) { .reg .b32 %x; ld.param.u32 %x, [a]; setp.gt.u32 %p, %x, 2; @%p bra BIG;
-      add.u32 %x, %x, %x; st.param.b32 [r], %x; ret; BIG: mov.u32 %x, 77; st.param.b32 [r], %x; ret; }""".replace(".reg
-      .b32 %x;", ".reg .b32 %x; .reg .pred %p;")
-      """
-    call = """{ .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %o; call.uni (r0), twice, (a0); ld.param.b32 %o, [r0]; }"""
+    extra = """.func (.param .b32 r) twice(.param .b32 a) {
+      .reg .b32 %x; .reg .pred %p;
+      ld.param.u32 %x, [a]; setp.gt.u32 %p, %x, 2; @%p bra BIG;
+      add.u32 %x, %x, %x; st.param.b32 [r], %x; ret;
+      BIG: mov.u32 %x, 77; st.param.b32 [r], %x; ret; }"""
+    call = """{ .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %o;
+      call.uni (r0), twice, (a0); ld.param.b32 %o, [r0]; }"""
     assert run(f"mov.u32 %o, %t; {call} {call}", fresh(), extra) == [0, 4, 77, 77]
 
 
@@ -93,7 +101,7 @@ def test_errors_name_the_line(body, words):
 
 
 def test_unsupported_instruction_says_what_would_do():
-    with pytest.raises(ptxemu.PtxError, match="line 10: .*not supported by ptxemu; run this kernel on a GPU of sm_90"):
+    with pytest.raises(ptxemu.PtxError, match="line 8: .*not supported by ptxemu; run this kernel on a GPU of sm_90"):
         run("wgmma.fence.sync.aligned;", fresh())
 
 
@@ -104,7 +112,9 @@ def test_text_that_is_no_ptx():
 
 
 def test_inlined_header_lines_point_at_the_user():
-    text = HEAD + """.visible .entry k(.param .u64 p)
+    text = (
+        HEAD
+        + """.visible .entry k(.param .u64 p)
 {
 .reg .b64 %q;
 .loc 1 7 2
@@ -117,5 +127,6 @@ ret;
 .file 1 "user.cu"
 .file 2 "/usr/include/header.hpp"
 """
+    )
     sites = ptxemu.load(text).entry().sites
     assert [(s.file, s.line) for s in sites] == [("user.cu", 7), ("user.cu", 12), ("user.cu", 12)]
