@@ -1,8 +1,8 @@
 """128-bit loads and stores for Numba kernels: the one place that writes LLVM by hand.
 
 Numba has no vector types for arrays. These intrinsics take an array and the index of an element in memory order (row *
-pitch + column for a C-contiguous matrix) and move four neighbouring float32 with one ld.v4.f32 or st.v4.f32. There is no
-wrap-around for negative indices.
+pitch + column for a C-contiguous matrix) and move four neighbouring float32 with one ld.v4.f32 or st.v4.f32. Negative
+indices do not wrap around.
 
 NOTE: the address must be a multiple of 16 bytes, or the kernel stops with a misaligned address (PTX ISA, "Vectors").
 """
