@@ -159,7 +159,7 @@ gl.plots.llm_layers("H200", "bfloat16", batch=16)
 # - **Decode is memory bound.** When `M` is small the weights are nearly all of the bytes, and the intensity is about
 #   `2MNK / 2NK = M`: the batch size.
 # - **Attention in decode is worse.** Every sequence has its own keys and values, so a batch does not help: about 1
-#   FLOP/byte.
+#   FLOP/byte (times the number of heads that share them).
 # - **Attention in prefill lies left of the ridge too** if run as two GEMMs: with `d/H = 128` and `S = 4096` it has
 #   120 FLOP/byte, because the `S × S` scores are written and read back. Fused attention kernels never write them.
 #

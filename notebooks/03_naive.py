@@ -42,11 +42,11 @@ print(gl.device().reason)
 #
 # ## The idea
 #
-# The `M·N` elements of `C` do not depend on one another. So: **one thread per element**. A thread finds its row `m`
-# and column `n` from its place in the grid, walks along `k`, and writes one number.
+# The `M·N` elements of `C` do not depend on one another. So: **one thread per element**. A thread derives its row `m`
+# and column `n` from its place in the grid, walks along `k`, writes one number.
 #
-# Threads form blocks, blocks form the grid; the machine runs a block's threads in **warps** of 32 lanes. In ours, of
-# 32 × 8 threads, `x`, the direction in which lanes are numbered, runs along `m`.
+# Threads form blocks, blocks the grid; the machine runs a block in **warps** of 32 lanes. In ours, of 32 × 8 threads,
+# `x`, the direction in which lanes are numbered, runs along `m`.
 
 # %%
 gl.plots.thread_map(block=(32, 8), x="m")
@@ -88,8 +88,8 @@ def naive(A, B, C):
 
 
 # %% [markdown]
-# - **The guard.** The grid is rounded up to whole blocks, so threads at the lower and right edge have no element.
-#   They must neither read nor write; both conditions are needed.
+# - **The guard.** The grid is rounded up to whole blocks, so threads at the edge have no element. They must neither
+#   read nor write; both conditions are needed.
 # - **`float32(0)` and `uint32(k)`.** A bare `0.0` would make the sum a double, and `range` would count in signed
 #   64-bit integers. Below we count what those two Python habits cost.
 # - **A local accumulator.** `C[m, n] += …` in the loop would read and write memory `K` times per output.

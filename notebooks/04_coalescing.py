@@ -200,8 +200,7 @@ for kernel in STUDY:
 #
 # A sector is no trip to DRAM: each sector of `A` holds the next seven `k` of its lane, and the 8 · 32 lines that an
 # SM's eight blocks touch at a time, 32 KB, fit in L1 (derived). What no cache hides is its own work: a request over
-# many lines passes through L1 in several **wavefronts**. NVIDIA does not say how many lines one can take. Suppose
-# one:
+# many lines passes through L1 in several **wavefronts**. How many lines one takes is not documented. Suppose one:
 
 # %%
 def one_line_per_cycle(lines, sms=132, ghz=1.98):
@@ -239,7 +238,7 @@ gl.plots.recorded_roofline(
 # %% [markdown]
 # Both kernels stand at one intensity, as they request the same bytes: the naive one below the slope, the coalesced
 # one above it. Above the slope means that caches served most of the bytes. At 4096³ `B` alone has 67 MB, more than
-# the 50 MB of L2; loads take longer, and the rate falls to half, whichever block. Shared memory is still unused:
+# the 50 MB of L2; loads take longer, and the rate falls with either block. Shared memory is still unused:
 
 # %%
 gl.plots.bank_grid(traces["coalesced"])
@@ -252,8 +251,8 @@ gl.plots.bank_grid(traces["coalesced"])
 #
 # At one line per cycle, two loads for each multiply-add feed 16 of an SM's 128 FP32 lanes, an eighth of the peak. And
 # each element is still requested thousands of times. One memory on the chip is ours to control, about nine times as
-# fast as an H100's DRAM (132 SMs × 128 B × 1.83 GHz = 31 TB/s against 3.35, derived). How often must a byte come from
-# DRAM? That is chapter 05.
+# fast as an H100's DRAM (132 SMs × 128 B × 1.83 GHz = 31 TB/s, derived). How often must a byte come from DRAM? That
+# is chapter 05.
 
 # %% [markdown]
 # ## Exercises
