@@ -1,7 +1,7 @@
 """Wrong answers of chapter 04, each with what the check must say. Most are mutations of the model solutions."""
 
 LOOP = "for k in range(A.shape[1]):"
-OUTSIDE = "outside|out of bounds|past the end"
+OUTSIDE = "out-of-bounds"
 
 WRONG = {
     "04.1": {
