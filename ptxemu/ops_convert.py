@@ -94,7 +94,9 @@ def _read(e, operand, kind, ftz):
 
 
 def _float_to_integer(e, ins, to, source):
-    """Rounded, then clamped to the range. NaN gives 0, or 2^63 for 64-bit results, as the hardware does."""
+    """Rounded, then clamped to the range. NaN gives 0, or the top bit alone where source or result has 64 bits: as
+    on an H200.
+    """
     carrier, value = _read(e, ins.operands[1], source, "ftz" in ins.mods)
     suffix = "f32" if carrier == "float" else "f64"
     name = next((_INTEGRAL[m] for m in ins.mods if m in _INTEGRAL), "llvm.trunc")
@@ -102,9 +104,9 @@ def _float_to_integer(e, ins, to, source):
     bits = BITS[to]
     sign = "s" if to[0] == "s" else "u"
     out = e.call(f"llvm.fpto{sign}i.sat.i{bits}.{suffix}", f"i{bits}", (carrier, value))
-    if bits == 64:
+    if bits == 64 or source == "f64":
         nan = e.op(f"fcmp uno {carrier} {value}, {value}")
-        out = e.op(f"select i1 {nan}, i64 {-(1 << 63)}, i64 {out}")
+        out = e.op(f"select i1 {nan}, i{bits} {-(1 << (bits - 1))}, i{bits} {out}")
     e.dst(ins.operands[0], to, out)
 
 
@@ -169,7 +171,9 @@ def _tf32(e, ins):
         rounded = e.op(f"add i32 {e.op(f'add i32 {raw}, {odd}')}, 4095")
     value = e.op(f"and i32 {rounded}, -8192")
     nan = e.op(f"icmp ugt i32 {magnitude}, 2139095040")
-    kept = e.op(f"select i1 {nan}, i32 2147483647, i32 {raw}")
+    # An H200 cuts a NaN's payload under .rna (0x7f800001 becomes infinity) and gives 0x7fffe000 under .rn and .rz.
+    payload = e.op(f"and i32 {raw}, -8192") if "rna" in ins.mods else "2147475456"
+    kept = e.op(f"select i1 {nan}, i32 {payload}, i32 {raw}")
     value = e.op(f"select i1 {special}, i32 {kept}, i32 {value}")
     if "satfinite" in ins.mods:
         over = e.op(f"icmp eq i32 {e.op(f'and i32 {value}, 2147483647')}, 2139095040")

@@ -70,10 +70,19 @@ def _finish(e, ins, kind, value):
     """Round a float, apply .ftz/.sat/.relu; returns bits."""
     if "sat" in ins.mods:
         value = saturate(e, value)
-    bits = from_f32(e, value, kind)
     if "ftz" in ins.mods and kind == "f16":
-        bits = flush16(e, bits)
+        value = _flush_result(e, value, "float")
+    bits = from_f32(e, value, kind)
     return relu(e, bits) if "relu" in ins.mods else bits
+
+
+def _flush_result(e, value, carrier):
+    """Results below the smallest normal FP16 number become zero; hardware decides before it rounds."""
+    suffix = "f32" if carrier == "float" else "f64"
+    size = e.call(f"llvm.fabs.{suffix}", carrier, (carrier, value))
+    tiny = e.op(f"fcmp olt {carrier} {size}, 0x3F10000000000000")  # 2^-14
+    zero = e.call(f"llvm.copysign.{suffix}", carrier, (carrier, "0.0"), (carrier, value))
+    return e.op(f"select i1 {tiny}, {carrier} {zero}, {carrier} {value}")
 
 
 def relu(e, bits):
@@ -112,9 +121,9 @@ def fma(e, ins):
         exact = odd_sum(e, e.op(f"fmul double {a}, {b}"), c)
         if "sat" in ins.mods:
             exact = saturate(e, exact, "f64")
-        bits = from_f64(e, exact, kind)
         if "ftz" in ins.mods and kind == "f16":
-            bits = flush16(e, bits)
+            exact = _flush_result(e, exact, "double")
+        bits = from_f64(e, exact, kind)
         return relu(e, bits) if "relu" in ins.mods else bits
 
     _elementwise(e, ins, compute)

@@ -5,6 +5,7 @@ operation and a store.
 from __future__ import annotations
 
 from .ir import BITS, SINK, Symbol, Vector
+from .ops_float import flush
 from .ops_half import from_f32, to_f32
 from .ops_minmax import select_min_max
 from .program import memory_facts
@@ -150,6 +151,12 @@ def atomic(e, ins, site):
     for k in range(vec):
         old = e.load(element, host, k * width)
         arguments = [e.src(v[k], kind) for v in values[:arity]]
+        if name == "add" and kind == "f32" and space != "shared":
+            # PTX ISA, atom: .add.f32 flushes subnormal inputs and results in global memory, not in shared
+            old_value, arguments = flush(e, old), [flush(e, a) for a in arguments]
+            e.store(element, flush(e, _combine(e, name, kind, element, old_value, arguments)), host, k * width)
+            olds.append(old)
+            continue
         e.store(element, _combine(e, name, kind, element, old, arguments), host, k * width)
         olds.append(old)
     for item, old in zip(results, olds, strict=False):

@@ -89,6 +89,8 @@ def testp(e, ins, site):
         at_least = e.op(f"icmp uge {width} {magnitude}, {low}")
         below = e.op(f"icmp ult {width} {magnitude}, {high}")
         value = e.op(f"and i1 {at_least}, {below}")
+        if test == "normal":  # zero counts as normal (PTX ISA, testp)
+            value = e.op(f"or i1 {value}, {e.op(f'icmp eq {width} {magnitude}, 0')}")
     else:
         relation = {"finite": "ult", "infinite": "eq", "number": "ule", "notanumber": "ugt"}[test]
         value = e.op(f"icmp {relation} {width} {magnitude}, {infinity}")

@@ -13,7 +13,8 @@ class Case:
     """One instruction form. ``body`` uses {a} {b} {c} for operands, {d} for the result, {s} for the address of the
     thread's 16-byte scratch slot in global memory, {t} for one in shared memory, and %lane. ``kinds``: operand
     kinds; ``out``: result kind. ``ulp``: 0 means bit for bit; otherwise at most this many units in the last place,
-    or ``absolute`` error. ``limit``: operand range. ``nan``: "exact" compares NaN bits, "any" takes every NaN as
+    or ``absolute`` error. ``limit``: operand range. ``below``: compare only
+    where every operand after the first is below this. ``nan``: "exact" compares NaN bits, "any" takes every NaN as
     equal.
     """
 
@@ -25,6 +26,8 @@ class Case:
     absolute: float = 0.0
     limit: tuple | None = None
     nan: str = "exact"
+    below: int = 0
+    below: int = 0
 
     @property
     def seed(self):
