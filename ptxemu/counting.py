@@ -1,15 +1,15 @@
 """Loops over the lanes of a memory instruction that count what the memory system does with it. Compiled by Numba,
 cached on disk.
 
-Rules (checked against the profiler's counters on hardware, see tests/ptxemu/data/patterns_*.json):
+The rules give the profiler's counts on an H200 for every pattern of tests/ptxemu/data/patterns_nvidia_h200.json.
 
-* global: a request is one warp-level instruction; its sectors are the distinct 32-byte sectors that its active
-lanes touch
-  (``l1tex__t_requests_pipe_lsu_mem_global_op_*``, ``l1tex__t_sectors_pipe_lsu_mem_global_op_*``).
-* shared: 32 banks of 4 bytes. One wavefront serves any set of words with at most one word per bank; lanes that want
-the same word,
-  or parts of it, share it. 64-bit accesses are served by half-warps, 128-bit ones by quarter-warps
-  (``l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*``).
+Global memory: a request is one warp-level instruction; its sectors are the distinct 32-byte sectors that its active
+lanes touch (``l1tex__t_requests_pipe_lsu_mem_global_op_*``, ``l1tex__t_sectors_pipe_lsu_mem_global_op_*``).
+
+Shared memory: 32 banks of 4 bytes. A wavefront serves any set of words with at most one word per bank; lanes that want
+the same word, or parts of it, share it. 64-bit accesses are served by half-warps, 128-bit ones by quarter-warps
+(``l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*``). The ideal is one wavefront for every half- or quarter-warp with
+an active lane, so that the excess is ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_*``.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ def count_wavefronts(addr, tid, starts, nbytes, row):
     load = np.empty(32, np.int64)
     seen_in = np.full(32, -1, np.int64)
     phase_shift = 5 if nbytes <= 4 else (4 if nbytes == 8 else 3)
-    phases, wavefronts, ideal = 0, 0, 0
+    phases, wavefronts = 0, 0
     for w in range(len(starts) - 1):
-        words, worst, running = 0, 0, np.int64(-1)
+        worst, running = 0, np.int64(-1)
         for i in range(starts[w], starts[w + 1]):
             if tid[i] >> phase_shift != running:
                 running = tid[i] >> phase_shift
@@ -77,7 +77,6 @@ def count_wavefronts(addr, tid, starts, nbytes, row):
                 bank = word & 31
                 if seen_in[bank] != phases:
                     seen_in[bank], load[bank], word_of[bank, 0] = phases, 1, word
-                    words += 1
                     worst = max(worst, 1)
                     continue
                 new = True
@@ -88,12 +87,10 @@ def count_wavefronts(addr, tid, starts, nbytes, row):
                 if new:
                     word_of[bank, load[bank]] = word
                     load[bank] += 1
-                    words += 1
                     worst = max(worst, load[bank])
         wavefronts += worst
-        ideal += max(1, (words + 31) // 32)
     row[REQUESTS] += len(starts) - 1
     row[WAVEFRONTS] += wavefronts
-    row[IDEAL] += ideal
+    row[IDEAL] += phases
     row[BYTES] += len(addr) * nbytes
     row[THREADS] += len(addr)
