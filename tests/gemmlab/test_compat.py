@@ -85,6 +85,7 @@ def test_array_parameters_are_those_of_numba():
         shape=array.shape,
         strides=array.strides,
         _layout=layout,
+        __cuda_memory__=True,
         device_ctypes_pointer=SimpleNamespace(value=0x1000),
     )
 
