@@ -141,7 +141,7 @@ def source(pattern):
     if load:
         instruction = f"ld.{pattern.space}.{ptx} {value}, [%{registers}];"
         operands = ", ".join(f'"={constraint}"({n})' for n in names) + f" : {address}"
-        use = f"if (({' ^ '.join(names)}) == ({c_type})0x5a5a5a5a5a5a5a5aull) data[0] = 1;"
+        use = f"if (({' ^ '.join(names)}) == 0x5a) data[0] = 1;"
     else:
         instruction = f"st.{pattern.space}.{ptx} [%0], {value};"
         operands = f": {address}, " + ", ".join(f'"{constraint}"({n})' for n in names)
