@@ -44,7 +44,7 @@ print(gl.device().reason)
 # And which bytes *must* move? Each input once, the output once. These are the **ideal bytes**. With β ≠ 0 the old `C`
 # is read too.
 
-# %%
+# %% tags=["nbval-check-output"]
 def flop(M, N, K):
     return 2 * M * N * K
 
@@ -68,7 +68,7 @@ print(f"4096³: {flop(n, n, n) / 1e9:.1f} GFLOP, {ideal_bytes(n, n, n, size=4) /
 # **Predict:** how many milliseconds does an 8192³ BF16 GEMM need at least on an H200 (989.4 TFLOP/s dense, 4.8 TB/s)?
 # Which term decides?
 
-# %%
+# %% tags=["nbval-check-output"]
 arithmetic = flop(8192, 8192, 8192) / 989.4e12
 memory = ideal_bytes(8192, 8192, 8192, size=2) / 4.8e12
 print(f"arithmetic {arithmetic * 1e3:.3f} ms, memory {memory * 1e3:.3f} ms")
@@ -85,7 +85,7 @@ print(f"arithmetic {arithmetic * 1e3:.3f} ms, memory {memory * 1e3:.3f} ms")
 # FLOP divided by bytes is the **arithmetic intensity**. For a square product of size `n` with ideal bytes and `s`
 # bytes per element it is `2n³ / (3n²·s) = 2n / 3s`: larger matrices reuse each element more often.
 
-# %%
+# %% tags=["nbval-check-output"]
 from gemmlab.roofline import intensity, ridge
 
 for n in (256, 1024, 4096):
@@ -101,7 +101,7 @@ for n in (256, 1024, 4096):
 # **Predict:** on an H100 the ridge for FP32 on the ordinary cores is 20 FLOP/byte. Where is it for FP16 on tensor
 # cores? And where would the sparse rate put it?
 
-# %%
+# %% tags=["nbval-check-output"]
 for key in ("a100-80", "h100", "h200", "b200"):
     gpu = gl.hardware.gpu(key)
     fp32, dense = ridge(gpu, "float32"), ridge(gpu, "float16")
@@ -165,7 +165,7 @@ gl.plots.llm_layers("H200", "bfloat16", batch=16)
 #
 # **Predict:** which batch lifts a decode FFN of width 4096 to the H200's bf16 ridge?
 
-# %%
+# %% tags=["nbval-check-output"]
 target = ridge("h200", "bfloat16")
 batch = 1
 while intensity(batch, 4 * 4096, 4096, "bfloat16") < target:
@@ -176,7 +176,7 @@ print(f"ridge {target:.0f} FLOP/byte: a batch of {batch}")
 # Why so much care for one routine? Count one layer in prefill. Softmax, norms, activation and residuals cost a few
 # operations per element (5, 8, 10 and 1 here: estimates), a GEMM hundreds or thousands.
 
-# %%
+# %% tags=["nbval-check-output"]
 d, S, H = 4096, 4096, 32
 gemm = flop(S, 12 * d, d) + H * 2 * flop(S, S, d // H)
 other = 5 * H * S * S + 2 * 8 * S * d + 10 * S * 4 * d + 2 * S * d

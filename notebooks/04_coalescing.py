@@ -43,7 +43,7 @@ print(gl.device().reason)
 #
 # So the cost of a load is decided by 32 addresses together, and one line computes it:
 
-# %%
+# %% tags=["nbval-check-output"]
 from numba import cuda, float32, uint32
 
 
@@ -151,7 +151,7 @@ gl.widgets.sector_explorer(naive="k03_naive", coalesced="k04_coalesced")
 # **Predict:** at which stride does a load of floats reach 32 sectors? What does an offset of one element cost at
 # stride 1?
 
-# %%
+# %% tags=["nbval-check-output"]
 @cuda.jit
 def strided_copy(src, dst, stride, offset):
     i = cuda.grid(1)
@@ -180,7 +180,7 @@ print("offset: sectors", {offset: load_sectors(1, offset) for offset in (0, 1, 8
 #
 # **Predict** for both mappings: how many sectors does a step of `k` take then? And how many 128-byte lines?
 
-# %%
+# %% tags=["nbval-check-output"]
 STUDY = ("k03_naive", "k03_naive_16x16", "k04_coalesced_16x16", "k04_coalesced")
 
 
@@ -202,7 +202,7 @@ for kernel in STUDY:
 # SM's eight blocks touch at a time, 32 KB, fit in L1 (derived). What no cache hides is its own work: a request over
 # many lines passes through L1 in several **wavefronts**. How many lines one takes is not documented. Suppose one:
 
-# %%
+# %% tags=["nbval-check-output"]
 def one_line_per_cycle(lines, sms=132, ghz=1.98):
     return sms * 32 * 2 * ghz / lines / 1e3  # TFLOP/s: 32 multiply-adds per step
 

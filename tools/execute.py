@@ -30,6 +30,7 @@ def execute(notebook: NotebookNode, folder: Path, name: str) -> NotebookNode:
         record_timing=False,
         extra_arguments=["--log-level=ERROR"],  # no note about local TCP
         store_widget_state=False,
+        coalesce_streams=True,  # one block for what a cell prints, however slowly
     )
     try:
         client.execute(env={**os.environ, "GEMMLAB_STATIC": "1"})  # outputs that need no kernel: see gemmlab/widgets
