@@ -256,7 +256,7 @@ for size in (1024, 2048, 4096):
 
 # %% [markdown]
 # About 0.5 TFLOP/s at every size: slower than even DRAM would force it to be. So DRAM is not the limit, nor is
-# arithmetic (0.8 % of the peak), nor are the instructions: the version with `range` takes the same time within 1 %
+# arithmetic (0.7 % of the peak), nor are the instructions: the version with `range` takes the same time within 1 %
 # (measured on an H200). On the roofline, at its requested bytes, the kernel hangs *below* the slope of the bandwidth.
 # Something that the plot does not draw holds it back.
 
