@@ -47,9 +47,11 @@ def tokenize(text):
             continue
         if kind == "name" and value in (".loc", ".file"):
             in_line_directive = True
-        kinds.append(kind)
-        values.append(value)
-        lines.append(line)
+        parts = [value] if value[0] != "." or kind != "name" else [f".{p}" for p in value[1:].split(".")]  # ".reg.b16"
+        for part in parts:
+            kinds.append(kind)
+            values.append(part)
+            lines.append(line)
     kinds.append("end")
     values.append("")
     lines.append(line)

@@ -9,6 +9,15 @@ import numpy as np
 from .ir import SINK, Float, Int, Not, Pair
 from .registry import collective
 
+_INTEGER_REDUCTIONS = {
+    "add": np.add,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+
 
 def value(machine, operand, group, dtype=np.uint32):
     """Operand per lane of the group, as an array."""
@@ -28,16 +37,30 @@ def write(machine, operand, group, values):
         machine.row(operand)[group.idx] = values
 
 
-def _warps(group):
-    """(warp number per lane, starts of warps in the group)."""
-    warp = group.idx >> 5
-    starts = np.flatnonzero(np.r_[True, warp[1:] != warp[:-1]])
-    return warp, starts
+class Cohorts:
+    """Lanes of a group that execute a collective together: those of one warp that name the same member mask."""
 
+    def __init__(self, group, mask):
+        key = (group.idx >> 5).astype(np.int64) << 32 | mask.astype(np.int64)
+        self.order = np.argsort(key, kind="stable")
+        key = key[self.order]
+        self.starts = np.flatnonzero(np.r_[True, key[1:] != key[:-1]])
+        self.sizes = np.diff(np.r_[self.starts, group.n])
+        self.bits = np.uint32(1) << (group.idx & 31).astype(np.uint32)
 
-def _per_warp(starts, n, totals):
-    """Spread one value per warp over its lanes."""
-    return np.repeat(totals, np.diff(np.r_[starts, n]))
+    def reduce(self, ufunc, values):
+        """``ufunc`` over each cohort, given back to each of its lanes."""
+        return self.spread(ufunc.reduceat(values[self.order], self.starts))
+
+    def spread(self, per_cohort):
+        """One value per cohort to its lanes, in the group's order."""
+        out = np.empty(len(self.order), per_cohort.dtype)
+        out[self.order] = np.repeat(per_cohort, self.sizes)
+        return out
+
+    def mask(self, where):
+        """uint32 per lane: lanes of its cohort for which ``where`` holds."""
+        return self.reduce(np.bitwise_or, np.where(where, self.bits, np.uint32(0)))
 
 
 def _done(machine, segment, group):
@@ -90,13 +113,9 @@ def vote(machine, segment, ins, site, group):
         group = machine.converge(segment, ins.operands[2], group)
         if group is None:
             return False
+    cohorts = Cohorts(group, _members(machine, ins.operands[2:], group))
     p = value(machine, ins.operands[1], group).astype(bool)
-    _, starts = _warps(group)
-    bits = np.where(p, np.uint32(1) << (group.idx & 31).astype(np.uint32), np.uint32(0))
-    ballot = _per_warp(starts, group.n, np.bitwise_or.reduceat(bits, starts))
-    present = _per_warp(
-        starts, group.n, np.bitwise_or.reduceat(np.uint32(1) << (group.idx & 31).astype(np.uint32), starts)
-    )
+    ballot, present = cohorts.mask(p), cohorts.mask(True)
     if "ballot" in ins.mods:
         result = ballot
     elif "all" in ins.mods:
@@ -109,11 +128,14 @@ def vote(machine, segment, ins, site, group):
     return _done(machine, segment, group)
 
 
+def _members(machine, operands, group):
+    """Member mask per lane; without one (forms before sm_70, activemask) the lanes that are here."""
+    return value(machine, operands[0], group) if operands else np.zeros(group.n, np.uint32)
+
+
 @collective("activemask")
 def activemask(machine, segment, ins, site, group):
-    _, starts = _warps(group)
-    present = np.bitwise_or.reduceat(np.uint32(1) << (group.idx & 31).astype(np.uint32), starts)
-    write(machine, ins.operands[0], group, _per_warp(starts, group.n, present))
+    write(machine, ins.operands[0], group, Cohorts(group, _members(machine, [], group)).mask(True))
     return _done(machine, segment, group)
 
 
@@ -125,10 +147,10 @@ def elect(machine, segment, ins, site, group):
         return False
     to = ins.operands[0]
     first, second = (to.first, to.second) if isinstance(to, Pair) else (to, SINK)
-    warp, starts = _warps(group)
-    leader = _per_warp(starts, group.n, group.idx[starts] & 31)
+    lane = group.idx & 31
+    leader = Cohorts(group, value(machine, ins.operands[1], group)).reduce(np.minimum, lane)
     write(machine, first, group, leader)
-    write(machine, second, group, (group.idx & 31) == leader)
+    write(machine, second, group, lane == leader)
     return _done(machine, segment, group)
 
 
@@ -141,17 +163,18 @@ def match(machine, segment, ins, site, group):
     first, second = (to.first, to.second) if isinstance(to, Pair) else (to, SINK)
     wide = ins.mods[-1] == "b64"
     data = value(machine, ins.operands[1], group, np.uint64 if wide else np.uint32).astype(np.uint64)
-    bits = np.uint32(1) << (group.idx & 31).astype(np.uint32)
-    warp, starts = _warps(group)
-    ends = np.r_[starts[1:], group.n]
-    masks, same = np.zeros(group.n, np.uint32), np.zeros(group.n, bool)
-    for a, b in zip(starts, ends, strict=True):
-        equal = data[a:b, None] == data[None, a:b]
-        masks[a:b] = np.bitwise_or.reduce(np.where(equal, bits[None, a:b], np.uint32(0)), axis=1)
-        same[a:b] = equal.all()
+    members = value(machine, ins.operands[2], group)
+    cohorts = Cohorts(group, members)
     if "all" in ins.mods:
-        masks = np.where(same, masks, np.uint32(0))
+        same = cohorts.reduce(np.minimum, data) == cohorts.reduce(np.maximum, data)
         write(machine, second, group, same)
+        write(machine, first, group, np.where(same, cohorts.mask(True), np.uint32(0)))
+        return _done(machine, segment, group)
+    masks = np.zeros(group.n, np.uint32)
+    for start, size in zip(cohorts.starts, cohorts.sizes, strict=True):
+        lanes = cohorts.order[start : start + size]
+        equal = data[lanes, None] == data[None, lanes]
+        masks[lanes] = np.bitwise_or.reduce(np.where(equal, cohorts.bits[None, lanes], np.uint32(0)), axis=1)
     write(machine, first, group, masks)
     return _done(machine, segment, group)
 
@@ -163,23 +186,15 @@ def redux(machine, segment, ins, site, group):
         return False
     kind = ins.mods[-1]
     operation = next(m for m in ins.mods if m != "sync")
-    table = {
-        "add": np.add,
-        "min": np.minimum,
-        "max": np.maximum,
-        "and": np.bitwise_and,
-        "or": np.bitwise_or,
-        "xor": np.bitwise_xor,
-    }
     dtype = {"s32": np.int32, "f32": np.float32}.get(kind, np.uint32)
     data = value(machine, ins.operands[1], group, dtype)
-    _, starts = _warps(group)
     if kind == "f32":
         data = np.abs(data) if "abs" in ins.mods else data
-        table = {
-            "min": np.minimum if "NaN" in ins.mods else np.fmin,
-            "max": np.maximum if "NaN" in ins.mods else np.fmax,
-        }
-    totals = table[operation].reduceat(data, starts)
-    write(machine, ins.operands[0], group, _per_warp(starts, group.n, totals.astype(dtype)).view(np.uint32))
+        table = {"min": np.fmin, "max": np.fmax}
+        if "NaN" in ins.mods:
+            table = {"min": np.minimum, "max": np.maximum}
+    else:
+        table = _INTEGER_REDUCTIONS
+    cohorts = Cohorts(group, value(machine, ins.operands[2], group))
+    write(machine, ins.operands[0], group, cohorts.reduce(table[operation], data).astype(dtype).view(np.uint32))
     return _done(machine, segment, group)

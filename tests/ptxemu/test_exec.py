@@ -176,6 +176,27 @@ def test_shuffles_votes_and_reductions():
         assert set(z[320:][at]) == {0, active}
 
 
+def test_member_masks_divide_a_warp():
+    """Half warps and odd lanes that execute one instruction with masks of their own do not see each other."""
+    source = """extern "C" __global__ void k(const unsigned* x, unsigned* y) {
+      int t = threadIdx.x; unsigned half = t < 16 ? 0xffff : 0xffff0000u, odd = t & 1 ? 0xaaaaaaaau : 0x55555555u;
+      y[t] = __ballot_sync(half, x[t] & 1); y[t + 32] = __reduce_add_sync(odd, x[t]);
+      y[t + 64] = __match_any_sync(half, x[t] / 8); int all; y[t + 96] = __match_all_sync(odd, x[t] & 1, &all);
+      y[t + 128] = __any_sync(half, x[t] == 31); y[t + 160] = __reduce_max_sync(half, x[t]); }"""
+    x, y = np.random.default_rng(3).permutation(32).astype(np.uint32), np.zeros(192, np.uint32)
+    assert not launch(source, 1, 32, [x, y]).errors
+    v = x.tolist()
+    half = [range(16) if t < 16 else range(16, 32) for t in range(32)]
+    odd = [range(t & 1, 32, 2) for t in range(32)]
+    assert y[:32].tolist() == [sum((v[j] & 1) << j for j in half[t]) for t in range(32)]
+    assert y[32:64].tolist() == [sum(v[j] for j in odd[t]) for t in range(32)]
+    assert y[64:96].tolist() == [sum(1 << j for j in half[t] if v[j] // 8 == v[t] // 8) for t in range(32)]
+    same = [len({v[j] & 1 for j in odd[t]}) == 1 for t in range(32)]
+    assert y[96:128].tolist() == [sum(1 << j for j in odd[t]) if same[t] else 0 for t in range(32)]
+    assert y[128:160].tolist() == [int(any(v[j] == 31 for j in half[t])) for t in range(32)]
+    assert y[160:].tolist() == [max(v[j] for j in half[t]) for t in range(32)]
+
+
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_shuffle_waits_for_lanes_that_took_another_path(schedule):
     source = """extern "C" __global__ void k(int* y) { int t = threadIdx.x, v;
