@@ -19,7 +19,7 @@ from .errors import CheckError, GemmlabError
 CHAPTERS = ("02", "03", "04")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Exercise:
     """One exercise. Subclasses say how an answer is recorded and how the record is judged."""
 
@@ -27,6 +27,9 @@ class Exercise:
     title: str
     points: int = 10
     kind: ClassVar[str] = ""
+
+    def __repr__(self):
+        return f"{self.id} {self.title} ({self.kind}, {self.points} points)"
 
     def check(self, answer: Any) -> None:
         """Judge `answer` and print one line; raise CheckError with the reason if it does not pass.
@@ -75,7 +78,7 @@ def close(value: float, expected: float, rel: float) -> bool:
     return abs(value - expected) <= rel * abs(expected)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Value(Exercise):
     """One number. `hints` maps well-known wrong numbers to what went wrong."""
 
@@ -106,7 +109,7 @@ class Value(Exercise):
         raise self.fail(f"{value:.4g} {self.unit} is too {'large' if value > self.expected else 'small'}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Choice(Exercise):
     """Which of the `given` names belong to `expected`? `why` has one line per name, shown for a wrong pick."""
 
@@ -143,7 +146,7 @@ class Choice(Exercise):
         return self.because
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Function(Exercise):
     """A function of numbers. It is called in the sandbox; the trusted side compares its outputs with `reference`."""
 

@@ -8,6 +8,7 @@ per student.
 
 import argparse
 import json
+import os
 import secrets
 import sys
 import tempfile
@@ -29,12 +30,13 @@ SCORE_S = 30  # for one exercise
 
 @dataclass
 class Result:
-    """One student's chapter: a verdict per exercise, and notes that explain what happened."""
+    """One student's chapter: a verdict per exercise, notes that explain what happened, and the answer cells graded."""
 
     student: str
     chapter: str
     verdicts: list[Verdict]
     notes: list[str] = field(default_factory=list)
+    answers: dict[str, str | None] = field(default_factory=dict)
 
     @property
     def points(self) -> int:
@@ -59,7 +61,7 @@ def grade_notebook(student: str, chapter: Chapter, paths: list[Path], options: O
     except Exception as error:  # one notebook must not stop the class; the line names what to report to us
         return Result(student, chapter.name, _zeros(chapter, "no answer"),
                       [f"the grader failed on this notebook ({type(error).__name__}: {error}); please report it"])
-    return Result(student, chapter.name, verdicts, assembled.notes)
+    return Result(student, chapter.name, verdicts, assembled.notes, assembled.sources)
 
 
 def _zeros(chapter, message):
@@ -129,13 +131,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Grade and write the reports."""
+    if os.name == "nt":
+        raise GemmlabError("grading needs the process limits of Linux: run it in WSL")
     if not arguments.submissions.is_dir():
         raise GemmlabError(f"there is no folder {arguments.submissions}: give the folder with the students' notebooks")
     try:
         known = chapters(arguments.exercises)
     except SubmissionError as error:
         raise GemmlabError(str(error)) from None
-    known = {name: item for name, item in known.items() if name in (arguments.chapter or CHAPTERS)}
+    wanted = arguments.chapter or CHAPTERS
+    known = {name: item for name, item in known.items() if name in wanted}
+    if not known:
+        raise GemmlabError(f"{arguments.exercises} holds no notebook of chapter {', '.join(wanted)}: run `make sync`")
     class_list = find(arguments.submissions, known)
     if not class_list:
         raise GemmlabError(f"{arguments.submissions} holds no notebooks: expected student/NN_slug.ipynb")
@@ -153,7 +160,8 @@ def run(arguments: argparse.Namespace) -> int:
         for path in handed_in.get("", []):
             next(result for result in results if result.student == student).notes.append(
                 f"{path.name} belongs to no graded chapter: name it like the exercise notebook")
-    write_reports(arguments.out, results, {name: exercises_of(name) for name in known}, kind)
+    receipt = f"Sandbox: {kind}. Checks: version {scoring.version()}."
+    write_reports(arguments.out, results, {name: exercises_of(name) for name in known}, receipt)
     if arguments.json:
         print(json.dumps([asdict(result) for result in results], indent=1))
     else:

@@ -45,7 +45,7 @@ def _of_the_course(code) -> bool:
     return Path(getattr(code, "py_func", code).__code__.co_filename).is_relative_to(ROOT)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Kernel(Exercise):
     """A GEMM kernel. `spec` says what it computes and how it is launched; `targets` what its accesses must look like.
 

@@ -13,15 +13,16 @@ table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .7rem; border-bottom: 1px solid var(--line); }
 td.points { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 tr.passed td.points { color: var(--good); } tr.failed td.points { color: var(--bad); }
+pre { overflow-x: auto; font-size: .85rem; } summary { cursor: pointer; font-size: .85rem; }
 .note { border-left: 3px solid var(--bad); padding-left: .7rem; } .scroll { overflow-x: auto; }
 footer { margin-top: 2rem; font-size: .85rem; opacity: .75; }
 """
 
 
-def write_reports(out: Path, results: list, exercises: dict[str, tuple], isolation: str) -> None:
+def write_reports(out: Path, results: list, exercises: dict[str, tuple], receipt: str) -> None:
     """Write scores.csv, index.html and one page per student to `out`.
 
-    `results` are grade.Result, `exercises` maps chapters to their exercises.
+    `results` are grade.Result, `exercises` maps chapters to their exercises, `receipt` says how it was graded.
     """
     students: dict[str, list] = {}
     for result in results:
@@ -30,8 +31,8 @@ def write_reports(out: Path, results: list, exercises: dict[str, tuple], isolati
     _write_csv(out / "scores.csv", students, columns)
     titles = {item.id: item.title for item in columns}
     for student, own in students.items():
-        (out / page_name(student)).write_text(_student(student, own, titles), encoding="utf-8")
-    (out / "index.html").write_text(_summary(students, columns, isolation), encoding="utf-8")
+        (out / page_name(student)).write_text(_student(student, own, titles, receipt), encoding="utf-8")
+    (out / "index.html").write_text(_summary(students, columns, receipt), encoding="utf-8")
 
 
 def page_name(student: str) -> str:
@@ -62,7 +63,7 @@ def _sum(results, name):
     return sum(getattr(result, name) for result in results)
 
 
-def _student(student, results, titles):
+def _student(student, results, titles, receipt):
     parts = [f"<p>{_sum(results, 'points')} of {_sum(results, 'out_of')} points</p>"]
     for result in results:
         parts.append(f"<h2>Chapter {_text(result.chapter)}: {result.points} of {result.out_of}</h2>")
@@ -70,13 +71,22 @@ def _student(student, results, titles):
         rows = "".join(
             f"<tr class='{'passed' if verdict.points else 'failed'}'><th scope='row'>{_text(verdict.exercise)} "
             f"{_text(titles.get(verdict.exercise, ''))}</th><td class='points'>{verdict.points} / {verdict.out_of}</td>"
-            f"<td>{_text(verdict.message)}</td></tr>" for verdict in result.verdicts)
+            f"<td>{_text(verdict.message)}{_answer(result.answers.get(verdict.exercise))}</td></tr>"
+            for verdict in result.verdicts)
         parts.append("<div class='scroll'><table><thead><tr><th>exercise</th><th>points</th><th>why</th></tr></thead>"
                      f"<tbody>{rows}</tbody></table></div>")
-    return _page(student, "".join(parts))
+    return _page(student, "".join(parts), receipt)
 
 
-def _summary(students, columns, isolation):
+def _answer(source):
+    """Show what was graded, with the hash of its text, folded."""
+    if source is None:
+        return ""
+    digest = hashlib.sha256(source.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    return f"<details><summary>the answer cell that was graded ({digest})</summary><pre>{_text(source)}</pre></details>"
+
+
+def _summary(students, columns, receipt):
     head = "".join(f"<th scope='col'>{_text(item.id)}</th>" for item in columns)
     rows = []
     for student, own in students.items():
@@ -89,16 +99,15 @@ def _summary(students, columns, isolation):
         "<td class='points'>{} of {}</td>".format(
             sum(verdict.points > 0 for own in students.values() for result in own for verdict in result.verdicts
                 if verdict.exercise == item.id), len(students)) for item in columns)
-    return _page("Class summary", "<div class='scroll'><table><thead><tr><th>student</th>" + head +
-                 f"<th>total</th><th>notes</th></tr></thead><tbody>{''.join(rows)}</tbody>"
-                 f"<tfoot><tr><th scope='row'>solved by</th>{solved}<td></td><td></td></tr></tfoot></table></div>"
-                 f"<footer>Sandbox: {_text(isolation)}</footer>")
+    table = (f"<thead><tr><th>student</th>{head}<th>total</th><th>notes</th></tr></thead><tbody>{''.join(rows)}</tbody>"
+             f"<tfoot><tr><th scope='row'>solved by</th>{solved}<td></td><td></td></tr></tfoot>")
+    return _page("Class summary", f"<div class='scroll'><table>{table}</table></div>", receipt)
 
 
-def _page(title, body):
+def _page(title, body, receipt):
     return ("<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
             f"content='width=device-width'><title>{_text(title)}</title><style>{STYLE}</style></head>"
-            f"<body><h1>{_text(title)}</h1>{body}</body></html>\n")
+            f"<body><h1>{_text(title)}</h1>{body}<footer>{_text(receipt)}</footer></body></html>\n")
 
 
 def _text(value):

@@ -16,6 +16,7 @@ import numpy as np
 from . import export
 from .errors import CheckError, GemmlabError
 from .exercise import Exercise, chapter
+from .sandbox import ROOT
 
 NO_ANSWER = "no answer arrived"
 VERDICTS = "verdicts.jsonl"
@@ -33,6 +34,15 @@ class Verdict:
 
 class _TimeUp(BaseException):
     """Raised by the alarm; not an Exception, so that no handler below swallows it."""
+
+
+def version() -> str:
+    """Return a hash of everything that judges (gemmlab, ptxemu, kernels): equal versions give equal verdicts."""
+    digest = hashlib.sha256()
+    for folder in ("gemmlab", "ptxemu", "kernels"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def hidden_rng(key: str, exercise_id: str) -> np.random.Generator:

@@ -95,7 +95,10 @@ def _chapter_number(name, known):
 
 
 def read_cells(path: Path) -> list[dict]:
-    """Return the cells of a notebook as dicts with a string `source`; raise SubmissionError if it is none."""
+    """Return the cells of a notebook; raise SubmissionError if it is none.
+
+    A cell is a dict: type, source, ids (its own and the one that Colab keeps in the metadata), exercise or None.
+    """
     if path.is_symlink() or not path.is_file():
         raise SubmissionError(f"{path.name} is a link or no file: hand in the notebook itself")
     if path.stat().st_size > LIMIT_BYTES:
@@ -129,8 +132,12 @@ def _plain(cell):
     source, metadata = cell.get("source", ""), cell.get("metadata")
     if isinstance(source, list):
         source = "".join(line for line in source if isinstance(line, str))
-    return {"type": cell.get("cell_type"), "source": source if isinstance(source, str) else "",
-            "id": cell.get("id"), "metadata": metadata if isinstance(metadata, dict) else {}}
+    metadata = metadata if isinstance(metadata, dict) else {}
+    entry = metadata.get("gemmlab")
+    ids = {name for name in (cell.get("id"), metadata.get("id")) if isinstance(name, str)}
+    exercise = entry.get("exercise") if isinstance(entry, dict) else None
+    return {"type": cell.get("cell_type"), "source": source if isinstance(source, str) else "", "ids": ids,
+            "exercise": exercise if isinstance(exercise, str) else None}
 
 
 def assemble(chapter: Chapter, cells: list[dict]) -> Assembled:
@@ -153,7 +160,7 @@ def assemble(chapter: Chapter, cells: list[dict]) -> Assembled:
         raise SubmissionError(_stranger(chapter, code))
     for exercise, at in chapter.checks.items():
         pristine = notebook["cells"][at]
-        edited = [cell for cell in code if pristine.get("id") in _ids(cell) and cell["source"].strip()
+        edited = [cell for cell in code if pristine.get("id") in cell["ids"] and cell["source"].strip()
                   and cell["source"].strip() != pristine["source"].strip()]
         if edited:
             assembled.notes.append(f"{exercise}: the check cell was edited; the original was used")
@@ -163,15 +170,11 @@ def assemble(chapter: Chapter, cells: list[dict]) -> Assembled:
     return assembled
 
 
-def _ids(cell):
-    return {cell["id"], cell["metadata"].get("id")} - {None}
-
-
 def _locate(code, exercise, cell_id):
-    by_id = [cell["source"] for cell in code if cell_id is not None and cell_id in _ids(cell)]
+    by_id = [cell["source"] for cell in code if cell_id is not None and cell_id in cell["ids"]]
     if by_id:
         return by_id
-    tagged = [cell["source"] for cell in code if _exercise(cell) == exercise and not CHECK_CALL.search(cell["source"])]
+    tagged = [cell["source"] for cell in code if cell["exercise"] == exercise and not CHECK_CALL.search(cell["source"])]
     if tagged:
         return tagged
     calls = [at for at, cell in enumerate(code) if exercise in CHECK_CALL.findall(cell["source"])]
@@ -179,14 +182,9 @@ def _locate(code, exercise, cell_id):
     return [cell["source"] for cell in before]
 
 
-def _exercise(cell):
-    entry = cell["metadata"].get("gemmlab")
-    return entry.get("exercise") if isinstance(entry, dict) else None
-
-
 def _stranger(chapter, code):
-    mentioned = {name for cell in code for name in (*CHECK_CALL.findall(cell["source"]), _exercise(cell) or "") if name}
-    others = sorted({str(name)[:2] for name in mentioned} - {chapter.name})
+    mentioned = {name for cell in code for name in (*CHECK_CALL.findall(cell["source"]), cell["exercise"]) if name}
+    others = sorted({name[:2] for name in mentioned} - {chapter.name})
     if others:
         return f"this is the notebook of chapter {', '.join(others)}, handed in as that of chapter {chapter.name}"
     return f"no answer cell of chapter {chapter.name} was found; start from {chapter.name}_{chapter.slug}.ipynb"

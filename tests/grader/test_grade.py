@@ -70,14 +70,16 @@ def results(tmp_path_factory, models):
     (folder / "broken" / "02_gemm_and_roofline.ipynb").write_text("{ not json")
     (folder / "absent").mkdir()
     out = tmp_path_factory.mktemp("out")
-    assert grade.main([str(folder), "--out", str(out), "--chapter", "02", "--key", KEY, "--cell-seconds", "4",
+    assert grade.main([str(folder), "--out", str(out), "--chapter", "02", "--key", KEY, "--cell-seconds", "8",
                        "--jobs", "2"]) == 0
     with open(out / "scores.csv", encoding="utf-8", newline="") as file:
         return {row["student"]: row for row in csv.DictReader(file)}, out
 
 
 def page(results, student):
-    return (results[1] / page_name(student)).read_text(encoding="utf-8")
+    """Return a student's page without the student's own answers."""
+    text = (results[1] / page_name(student)).read_text(encoding="utf-8")
+    return re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
 
 
 def points(results, student):
@@ -87,6 +89,12 @@ def points(results, student):
 def test_an_honest_class_member_gets_everything(results):
     assert points(results, "honest") == [10, 10, 10, 10]
     assert results[0]["honest"]["notes"] == ""
+
+
+def test_a_page_shows_the_answers_that_were_graded_and_by_which_checks(results):
+    text = (results[1] / page_name("exits")).read_text(encoding="utf-8")
+    assert "os._exit(0)" in text and "least_ms = 0.139" in text
+    assert f"Checks: version {scoring.version()}" in text
 
 
 def test_nobody_is_lost(results):
@@ -103,7 +111,7 @@ def test_an_untouched_notebook_is_not_finished(results):
 def test_exit_and_hang_cost_their_own_points_only(results):
     assert points(results, "exits") == [0, 0, 10, 10]
     assert "the kernel died in this cell" in page(results, "exits")
-    assert "Timeout of 4 seconds" in page(results, "exits")
+    assert "Timeout of 8 seconds" in page(results, "exits")
 
 
 def test_forged_files_earn_nothing(results):

@@ -51,7 +51,9 @@ def hand_in(folder, student, answers):
 
 
 def page(results, student):
-    return (results[1] / page_name(student)).read_text(encoding="utf-8")
+    """Return a student's page without the student's own answers."""
+    text = (results[1] / page_name(student)).read_text(encoding="utf-8")
+    return re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
 
 
 def test_model_solutions_get_everything(results):

@@ -139,6 +139,7 @@ def test_another_chapters_notebook_is_named(hand_in):
 @pytest.mark.parametrize("data", [
     {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []},
     {"nbformat": 4, "metadata": {}, "cells": [{"cell_type": "code", "source": 7, "metadata": []}]},
+    {"nbformat": 4, "cells": [{"cell_type": "code", "id": [], "metadata": {"id": {}, "gemmlab": {"exercise": []}}}]},
 ])
 def test_a_notebook_without_answers(hand_in, data):
     with pytest.raises(SubmissionError, match="no answer cell of chapter 03 was found; start from 03_naive.ipynb"):

@@ -26,8 +26,9 @@ def test_the_model_solution_passes(item, model_answer, capsys):
     started = time.process_time()
     item.check(answer)
     seconds = time.process_time() - started
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 1 and lines[0].startswith(f"{item.id} passed: ")
+    printed = capsys.readouterr()
+    assert printed.out.startswith(f"{item.id} passed: ") and printed.out.count("\n") == 1
+    assert printed.err == "", "warnings and progress bars do not belong into checked output"
     assert seconds < CHECK_S
     assert judged(item.id, answer)
 
