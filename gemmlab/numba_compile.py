@@ -22,10 +22,10 @@ def compile_numba(kernel, target: str, cc: tuple[int, int], spec: Spec | None, s
     function = getattr(kernel, "py_func", kernel)
     types = _numba_types(function, spec, signature)
     cache = _cache.setdefault(function, {})
-    key = types, target, spec and spec.name
+    options = compat.dispatcher_options(kernel)
+    key = types, target, spec and spec.name, str(options)
     compiled = cache.get(key)
     if compiled is None:
-        options = compat.dispatcher_options(kernel)
         for device_function in lint.called_dispatchers(function):
             compat.request_line_numbers(device_function)
         cache.setdefault("captured", lint.captured(function))

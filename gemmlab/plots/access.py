@@ -81,8 +81,10 @@ def wavefronts_of(access) -> list[dict[int, tuple[int, tuple[int, ...]]]]:
 
 
 def ideal_wavefronts(access) -> int:
-    """Return the fewest wavefronts that the access could take: the words served, over 32 banks, rounded up."""
-    return max(1, -(-sum(len(front) for front in wavefronts_of(access)) // BANKS))
+    """Return the fewest wavefronts that a request of this width takes: one for each group of lanes that is served."""
+    active = np.asarray(access.addresses, dtype=np.int64) >= 0
+    group = 32 * 4 // max(4, access.width)
+    return max(1, int(active.reshape(-1, group).any(axis=1).sum()))
 
 
 def variants_of(accesses, default: str = "") -> dict[str, list]:
