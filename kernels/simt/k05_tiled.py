@@ -7,7 +7,7 @@ Needs:  any GPU. A (M, K), B (K, N), C (M, N), float32, row-major. Block (BN, BM
 
 from numba import cuda, float32, uint32
 
-BM, BN, BK = 16, 32, 64
+BM, BN, BK = 16, 64, 32
 THREADS = BM * BN
 
 
@@ -23,13 +23,15 @@ def tiled(A, B, C):
     acc = float32(0)
 
     for k0 in range(uint32(0), K, uint32(BK)):
-        # Load both tiles; the strided loop serves any tile size, zeros stand in beyond the edges.
-        for i in range(tid, uint32(BM * BK), uint32(THREADS)):
-            m, k = i // uint32(BK), i % uint32(BK)
-            smem_a[m, k] = A[m0 + m, k0 + k] if m0 + m < M and k0 + k < K else float32(0)
-        for i in range(tid, uint32(BK * BN), uint32(THREADS)):
-            k, n = i // uint32(BN), i % uint32(BN)
-            smem_b[k, n] = B[k0 + k, n0 + n] if k0 + k < K and n0 + n < N else float32(0)
+        # Load both tiles, THREADS elements at a time; zeros stand in beyond the edges of the matrices.
+        for i in range(uint32(0), uint32(BM * BK), uint32(THREADS)):
+            m, k = (tid + i) // uint32(BK), (tid + i) % uint32(BK)
+            if m < uint32(BM):
+                smem_a[m, k] = A[m0 + m, k0 + k] if m0 + m < M and k0 + k < K else float32(0)
+        for i in range(uint32(0), uint32(BK * BN), uint32(THREADS)):
+            k, n = (tid + i) // uint32(BN), (tid + i) % uint32(BN)
+            if k < uint32(BK):
+                smem_b[k, n] = B[k0 + k, n0 + n] if k0 + k < K and n0 + n < N else float32(0)
         cuda.syncthreads()  # NOTE: nobody reads before all have written
 
         # Multiply out of shared memory.

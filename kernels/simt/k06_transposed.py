@@ -1,0 +1,34 @@
+"""Chapter 06: the square tile with A stored transposed, as chapters 07 and 08 will want it.
+
+Change: smem_a[k, m] instead of smem_a[m, k]; the lanes that load a row of A store it down a column.
+Limit:  the column lies in one bank, so that each store of A takes 32 wavefronts.
+Needs:  any GPU. A (M, K), B (K, N), C (M, N), float32, row-major. Block (TILE, TILE),
+        grid (cdiv(N, TILE), cdiv(M, TILE)).
+"""
+
+from numba import cuda, float32, uint32
+
+TILE = 32
+
+
+# region: kernel
+@cuda.jit
+def transposed(A, B, C):
+    smem_a = cuda.shared.array((TILE, TILE), float32)  # NOTE: [k, m]
+    smem_b = cuda.shared.array((TILE, TILE), float32)
+    M, N, K = uint32(C.shape[0]), uint32(C.shape[1]), uint32(A.shape[1])
+    tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
+    m, n = uint32(cuda.blockIdx.y * TILE) + ty, uint32(cuda.blockIdx.x * TILE) + tx
+    acc = float32(0)
+
+    for k0 in range(uint32(0), K, uint32(TILE)):
+        smem_a[tx, ty] = A[m, k0 + tx] if m < M and k0 + tx < K else float32(0)
+        smem_b[ty, tx] = B[k0 + ty, n] if k0 + ty < K and n < N else float32(0)
+        cuda.syncthreads()
+        for k in range(uint32(TILE)):
+            acc += smem_a[k, ty] * smem_b[k, tx]
+        cuda.syncthreads()
+
+    if m < M and n < N:
+        C[m, n] = acc
+# endregion
