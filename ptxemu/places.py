@@ -47,10 +47,12 @@ def element(array, addr):
 def locate(memory, space, addr, shared_layout=()):
     """Say where ``addr`` is: an array element, "shared+0x40", or how far from the nearest array it lies."""
     if space != "global":
-        for name, offset, size in shared_layout if space == "shared" else ():
-            if offset <= addr < offset + size:
-                return f"shared+0x{addr:x} ({variable_name(name)}+0x{addr - offset:x})"
-        return f"{space}+0x{addr:x}"
+        place = f"{space}+0x{addr:x}"
+        variable = variable_at(shared_layout, addr) if space == "shared" else None
+        if variable is None:
+            return place
+        name, offset, _ = shared_layout[variable]
+        return f"{place} ({variable_name(name, variable)}, byte {addr - offset})"
     array = array_at(memory, addr)
     if array is not None:
         return element(array, addr)
@@ -70,16 +72,18 @@ def locate(memory, space, addr, shared_layout=()):
 
 
 def variable_at(shared_layout, addr):
-    """PTX name of the shared variable at byte ``addr`` of the CTA's shared memory, or None."""
-    return next((name for name, offset, size in shared_layout if offset <= addr < offset + size), None)
+    """Position in ``shared_layout`` of the shared variable at byte ``addr`` of the CTA's shared memory, or None."""
+    return next((i for i, (_, offset, size) in enumerate(shared_layout) if offset <= addr < offset + size), None)
 
 
-def variable_name(symbol):
-    """Readable name of a shared variable: "_ZZ5tiledE2As" is "As"."""
+def variable_name(symbol, position):
+    """Readable name of a shared variable: "_ZZ5tiledE2As" is "As"; Numba's have no name and become "array 1",
+    "array 2".
+    """
     match = re.search(r"E(\d+)(\w+)$", symbol)
     if symbol.startswith("_ZZ") and match and len(match[2]) >= int(match[1]):
         return match[2][: int(match[1])]
-    return symbol
+    return f"array {position + 1}" if symbol.startswith("_cudapy_smem") else symbol
 
 
 def three(size):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}
+_NOUN = {"error": "error", "warning": "warning", "info": "note"}
 
 
 @dataclass
@@ -29,7 +30,9 @@ class Report:
         return [f for f in self.findings if f.severity == "error"]
 
     def __str__(self):
-        lines = ["no findings" if not self.findings else f"{len(self.errors)} errors in {len(self.findings)} findings"]
+        counts = [(kind, sum(f.severity == kind for f in self.findings)) for kind in _ORDER]
+        words = [f"{n} {_NOUN[kind]}{'s' if n > 1 else ''}" for kind, n in counts if n]
+        lines = [", ".join(words) or "no findings"]
         if not self.completed:
             lines[0] += "; the launch did not complete"
         lines += [str(f) for f in self.findings]

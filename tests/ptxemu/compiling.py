@@ -6,6 +6,8 @@ from pathlib import Path
 from cuda.bindings import nvrtc
 from numba import cuda
 
+import ptxemu
+
 KERNELS = Path(__file__).parent / "kernels"
 
 
@@ -34,6 +36,12 @@ def file_ptx(name, arch="90a"):
 def numba_ptx(function, signature, cc=(9, 0)):
     """PTX text of a Python kernel compiled by Numba for compute capability ``cc``."""
     return cuda.compile(function, signature, device=False, abi="numba", lineinfo=True, cc=cc)[0]
+
+
+def numba_args(array, name, role="inout"):
+    """The parameters by which Numba passes an array: meminfo, parent, size, itemsize, data, shape, strides."""
+    wrapped = ptxemu.Array(array, name=name, role=role)
+    return [0, 0, array.size, array.itemsize, wrapped, *array.shape, *array.strides]
 
 
 def marked_lines(name, kernel, mark):

