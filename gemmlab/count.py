@@ -24,25 +24,28 @@ COLUMNS = ("line", "code", "instructions", "array", "requests", "sectors/request
 
 @dataclass(frozen=True)
 class Line:
-    """The counts of one source line. `arrays`: the arrays that it touches in global memory; bytes as requested."""
+    """The counts of one source line. `arrays`: the arrays that it touches in global memory; bytes as requested.
+
+    `in_global`: the part that is global memory, as a line may copy from there to shared memory.
+    """
 
     file: str
     line: int
     code: str
     arrays: tuple[str, ...]
     site: Site
+    in_global: Site
 
     def cells(self) -> tuple[str, ...]:
         """Return the line as text, in the order of COLUMNS; empty where nothing is counted."""
         site = self.site
-        in_global = site.requests and site.sectors
         return (
             str(self.line),
             self.code,
             f"{site.executions:,}",
             ", ".join(self.arrays),
             f"{site.requests:,}" if site.requests else "",
-            f"{site.sectors_per_request:.2f}" if in_global else "",
+            f"{self.in_global.sectors_per_request:.2f}" if self.in_global.requests else "",
             f"{site.wavefronts:,}" if site.wavefronts else "",
             f"{site.excess_wavefronts:,}" if site.wavefronts else "",
             f"{site.bytes:,}" if site.bytes else "",
@@ -64,16 +67,21 @@ class Counts(Counters):
                 touched.setdefault(access.site.ptx_line, set()).add(access.name)
         self.arrays: dict[str, Site] = {}
         by_line: dict[tuple[str, int], set[str]] = {}
+        in_global: dict[tuple[str, int], Site] = {}
         for site in self.sites:
             names = touched.get(site.ptx_line, set())
             if len(names) == 1 and site.op:
                 name = next(iter(names))
                 self.arrays.setdefault(name, Site("", "", 0, 0, "global", "")).add(site)
-            by_line.setdefault((site.file, site.line), set()).update(names)
+            place = site.file, site.line
+            by_line.setdefault(place, set()).update(names)
+            in_global.setdefault(place, Site("", *place, 0, "global", ""))
+            if site.space == "global":
+                in_global[place].add(site)
         self.lines = [
-            Line(file, line, _code(compiled.source_line(file, line)), tuple(sorted(by_line[file, line])), site)
-            for (file, line), site in sorted(self.by_line().items())
-            if line and site.executions
+            Line(*place, _code(compiled.source_line(*place)), tuple(sorted(by_line[place])), site, in_global[place])
+            for place, site in sorted(self.by_line().items())
+            if place[1] and site.executions
         ]
 
     def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -127,7 +135,12 @@ class Counts(Counters):
     def to_dict(self):
         """Plain data for JSON: the counters, by source line and by array."""
         names = ("file", "line", "code", "arrays")
-        lines = [{name: getattr(x, name) for name in names} | _counts(x.site) for x in self.lines]
+        lines = [
+            {name: getattr(x, name) for name in names}
+            | _counts(x.site)
+            | {"sectors_per_request": x.in_global.sectors_per_request}
+            for x in self.lines
+        ]
         arrays = {name: _counts(site) for name, site in self.arrays.items()}
         totals = {"mix": self.mix(), "flops": self.flops, "intensity": self.intensity}
         return {"kernel": self.title, **totals, "lines": lines, "arrays": arrays}

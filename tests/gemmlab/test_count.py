@@ -67,3 +67,8 @@ def test_bad_input_is_one_line(call, message):
     with pytest.raises(gl.GemmlabError, match=message) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+def test_a_line_that_copies_to_shared_memory_shows_its_global_sectors():
+    lines = [line for line in gl.count("k05_tiled_square", 32, 32, 32).lines if line.arrays == ("A",)]
+    assert [line.cells()[5] for line in lines] == ["4.00"]
