@@ -11,7 +11,8 @@ STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .7rem; border-bottom: 1px solid var(--line); }
-td.points { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+tbody th { width: 14rem; } td.why { white-space: pre-line; }
+td.points, thead th.points { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 tr.passed td.points { color: var(--good); } tr.failed td.points { color: var(--bad); }
 pre { overflow-x: auto; font-size: .85rem; } summary { cursor: pointer; font-size: .85rem; }
 .note { border-left: 3px solid var(--bad); padding-left: .7rem; } .scroll { overflow-x: auto; }
@@ -71,10 +72,10 @@ def _student(student, results, titles, receipt):
         rows = "".join(
             f"<tr class='{'passed' if verdict.points else 'failed'}'><th scope='row'>{_text(verdict.exercise)} "
             f"{_text(titles.get(verdict.exercise, ''))}</th><td class='points'>{verdict.points} / {verdict.out_of}</td>"
-            f"<td>{_text(verdict.message)}{_answer(result.answers.get(verdict.exercise))}</td></tr>"
+            f"<td class='why'>{_text(verdict.message)}{_answer(result.answers.get(verdict.exercise))}</td></tr>"
             for verdict in result.verdicts)
-        parts.append("<div class='scroll'><table><thead><tr><th>exercise</th><th>points</th><th>why</th></tr></thead>"
-                     f"<tbody>{rows}</tbody></table></div>")
+        head = "<tr><th>exercise</th><th class='points'>points</th><th>why</th></tr>"
+        parts.append(f"<div class='scroll'><table><thead>{head}</thead><tbody>{rows}</tbody></table></div>")
     return _page(student, "".join(parts), receipt)
 
 
@@ -87,21 +88,22 @@ def _answer(source):
 
 
 def _summary(students, columns, receipt):
-    head = "".join(f"<th scope='col'>{_text(item.id)}</th>" for item in columns)
-    rows = []
+    head = "".join(f"<th scope='col' class='points'>{_text(item.id)}</th>" for item in columns)
+    rows, notes = [], []
     for student, own in students.items():
         points = {verdict.exercise: verdict.points for result in own for verdict in result.verdicts}
         cells = "".join(f"<td class='points'>{points.get(item.id, 0)}</td>" for item in columns)
-        notes = "<br>".join(_text(f"{result.chapter}: {note}") for result in own for note in result.notes)
         rows.append(f"<tr><th scope='row'><a href='{page_name(student)}'>{_text(student)}</a></th>{cells}"
-                    f"<td class='points'>{_sum(own, 'points')} / {_sum(own, 'out_of')}</td><td>{notes}</td></tr>")
-    solved = "".join(
-        "<td class='points'>{} of {}</td>".format(
-            sum(verdict.points > 0 for own in students.values() for result in own for verdict in result.verdicts
-                if verdict.exercise == item.id), len(students)) for item in columns)
-    table = (f"<thead><tr><th>student</th>{head}<th>total</th><th>notes</th></tr></thead><tbody>{''.join(rows)}</tbody>"
-             f"<tfoot><tr><th scope='row'>solved by</th>{solved}<td></td><td></td></tr></tfoot>")
-    return _page("Class summary", f"<div class='scroll'><table>{table}</table></div>", receipt)
+                    f"<td class='points'>{_sum(own, 'points')} / {_sum(own, 'out_of')}</td></tr>")
+        notes += [f"<li>{_text(student)}, chapter {_text(result.chapter)}: {_text(note)}</li>"
+                  for result in own for note in result.notes]
+    verdicts = [verdict for own in students.values() for result in own for verdict in result.verdicts]
+    solved = [sum(verdict.points > 0 for verdict in verdicts if verdict.exercise == item.id) for item in columns]
+    foot = "".join(f"<td class='points'>{count}/{len(students)}</td>" for count in solved)
+    table = (f"<thead><tr><th>student</th>{head}<th class='points'>total</th></tr></thead>"
+             f"<tbody>{''.join(rows)}</tbody><tfoot><tr><th scope='row'>solved by</th>{foot}<td></td></tr></tfoot>")
+    listed = f"<h2>Notes</h2><ul>{''.join(notes)}</ul>" if notes else ""
+    return _page("Class summary", f"<div class='scroll'><table>{table}</table></div>{listed}", receipt)
 
 
 def _page(title, body, receipt):

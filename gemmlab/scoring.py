@@ -20,6 +20,7 @@ from .sandbox import ROOT
 
 NO_ANSWER = "no answer arrived"
 VERDICTS = "verdicts.jsonl"
+MESSAGE_CHARS = 800
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def inputs(chapter_name: str, key: str) -> dict[str, list]:
 
 
 def score(item: Exercise, folder: Path, key: str, seconds: float, gpu: bool) -> Verdict:
-    """Judge one exported answer; every way to fail becomes a message of one line."""
+    """Judge one exported answer; every way to fail becomes a message."""
     try:
         with_time_limit(seconds)
         record = export.read(folder, item.id)
@@ -78,7 +79,7 @@ def score(item: Exercise, folder: Path, key: str, seconds: float, gpu: bool) -> 
         message, points = f"{item.id}: the answer cannot be judged ({type(error).__name__})", 0
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-    return Verdict(item.id, points, item.points, " ".join(message.split())[:600])
+    return Verdict(item.id, points, item.points, message[:MESSAGE_CHARS])
 
 
 def with_time_limit(seconds: float) -> None:
