@@ -1,0 +1,108 @@
+"""How fast the emulator is: one JSON line per case with "case", "cpu_s" and "limit_s" (CPU seconds, all cores summed).
+
+    python -m tools.bench_emulator        (or: make bench-emulator)
+
+Each case is the best of three launches after one that compiles. The last lines are the speed against Numba's own
+simulator (whose time for one block is measured and multiplied by the number of blocks) and the peak memory ("mb",
+"limit_mb"). Exit code 1 if a limit is missed.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import kernels  # noqa: E402
+from gemmlab.launch import launch  # noqa: E402
+from gemmlab.rules import evaluate_rule, launch_rule, rule_args  # noqa: E402
+
+SIMULATOR = """
+import sys, time
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+import kernels, importlib
+spec = kernels.spec(sys.argv[2])
+kernel = getattr(importlib.import_module("kernels." + spec.file[:-3].replace("/", ".")), spec.entry)
+M, N, K = spec.tile["BM"], spec.tile["BN"], int(sys.argv[3])
+A, B, C = np.ones((M, K), np.float32), np.ones((K, N), np.float32), np.zeros((M, N), np.float32)
+start = time.process_time()
+kernel[(1, 1), spec.block](A, B, C)
+print(time.process_time() - start)
+assert (C == K).all()
+"""
+
+
+def emulate(name, M, N, K, check=False, count=False, rounds=3):
+    """CPU seconds of one launch of the kernel ``name`` on the emulator, compilation excluded; the result is
+    compared with NumPy.
+    """
+    spec = kernels.spec(name)
+    rng = np.random.default_rng(0)
+    A, B = rng.standard_normal((M, K)).astype(np.float32), rng.standard_normal((K, N)).astype(np.float32)
+    C = np.full((M, N), np.nan, np.float32)
+    rule = launch_rule(spec)
+    grid, block, shared = evaluate_rule(rule, M, N, K)
+    args = rule_args(rule, A=A, B=B, C=C, M=M, N=N, K=K, alpha=1.0, beta=0.0)
+    best = float("inf")
+    for _ in range(rounds + 1):
+        start = time.process_time()
+        launch(spec, *args, grid=grid, block=block, shared=shared, backend="emulator", check=check, count=count)
+        best = min(best, time.process_time() - start)
+    if not np.allclose(C, A @ B, atol=1e-3):
+        sys.exit(f"{name}: the emulated result is wrong; nothing is measured")
+    return best
+
+
+def run_python(code, *args, **environment):
+    """Output of a fresh Python process."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *args], capture_output=True, text=True, env=os.environ | environment, cwd=ROOT
+    )
+    if done.returncode:
+        sys.exit(f"a child process failed: {done.stderr.strip().splitlines()[-1]}")
+    return done.stdout
+
+
+def simulator_seconds(name, M, N, K):
+    """CPU seconds that Numba's simulator needs, from one block."""
+    tile = kernels.spec(name).tile
+    one_block = float(run_python(SIMULATOR, str(ROOT), name, str(K), NUMBA_ENABLE_CUDASIM="1"))
+    return one_block * (M // tile["BM"]) * (N // tile["BN"])
+
+
+def cases():
+    """(case, CPU seconds, limit) of every case."""
+    code = "import time; s = time.process_time(); import ptxemu; print(time.process_time() - s)"
+    yield "import ptxemu", min(float(run_python(code)) for _ in range(2)), 1.5
+    for spec in kernels.LADDER:
+        if spec.chapter <= "09" and spec.rung is not None:
+            yield f"{spec.name} 256x256x256", emulate(spec.name, 256, 256, 256), 0.6
+            yield f"{spec.name} 256x256x256, checked and counted", emulate(spec.name, 256, 256, 256, True, True), 2.4
+    for name in ("k07_register_2d", "k08_vectorised"):
+        if any(spec.name == name for spec in kernels.LADDER):
+            yield f"{name} 128x128x256 (one tile)", emulate(name, 128, 128, 256), 0.25
+    name = "k05_tiled_square"
+    seconds = emulate(name, 128, 128, 128)
+    yield f"{name} 128x128x128, a hundredth of Numba's simulator", seconds, simulator_seconds(name, 128, 128, 128) / 100
+
+
+def main():
+    missed = False
+    for case, seconds, limit in cases():
+        print(json.dumps({"case": case, "cpu_s": round(seconds, 4), "limit_s": round(limit, 4)}), flush=True)
+        missed |= seconds > limit
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"case": "peak memory of this process", "mb": round(peak), "limit_mb": 500}))
+    sys.exit(missed or peak > 500)
+
+
+if __name__ == "__main__":
+    main()
