@@ -4,12 +4,24 @@
     sector_explorer(naive=k1, coalesced=k2)      warp -> sectors, step by step, side by side
     bank_explorer()                              padding and XOR swizzles on 32 banks
     bank_explorer(tiled=kernel)                  the same picture from a kernel's own addresses
+    tile_explorer()                              tiles of A and B along K: bytes, threads, shared memory
+    patch_explorer()                             a thread's patch of C: reads, multiply-adds, registers
     timeline(...), fragment_map(...)             roles over time; lane <-> element <-> register
 """
 
-from .explorers import Explorer, bank_explorer, fragment_map, roofline_explorer, sector_explorer, timeline
+from .explorers import (
+    Explorer,
+    bank_explorer,
+    fragment_map,
+    patch_explorer,
+    roofline_explorer,
+    sector_explorer,
+    tile_explorer,
+    timeline,
+)
 from .twin import PARTS, Twin
 
 __all__ = [
-    "PARTS", "Explorer", "Twin", "bank_explorer", "fragment_map", "roofline_explorer", "sector_explorer", "timeline",
+    "PARTS", "Explorer", "Twin", "bank_explorer", "fragment_map", "patch_explorer", "roofline_explorer",
+    "sector_explorer", "tile_explorer", "timeline",
 ]  # fmt: skip

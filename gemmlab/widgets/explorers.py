@@ -79,7 +79,8 @@ def bank_explorer(*, M: int = 32, N: int = 32, K: int = 32, warp: int = 0, title
     """Show bank conflicts of kernels (as in `sector_explorer`) or, without any, of a layout that the reader chooses."""
     if not kernels:
         data = {"title": title or "Bank explorer: which layout is free of conflicts?", "explore": True}
-        return Twin("banks", data, "Bank explorer: choose a row length, padding or an XOR swizzle; count wavefronts.")
+        said = "Bank explorer: choose access width, row length, padding or an XOR swizzle; count wavefronts."
+        return Twin("banks", data, said)
 
     def make(M=M, N=N, K=K, warp=warp):
         traces = {name: _trace(kernel, M, N, K, warp) for name, kernel in kernels.items()}
@@ -88,6 +89,31 @@ def bank_explorer(*, M: int = 32, N: int = 32, K: int = 32, warp: int = 0, title
         return Twin("banks", data, describe_banks(traces))
 
     return _explorer("bank_explorer", kernels, make, M, N, K, warp)
+
+
+def tile_explorer(BM: int = 32, BN: int = 32, BK: int = 32, title="") -> Twin:
+    """Show the tiles that a block of a tiled kernel copies along K, and what the tile sizes cost, with sliders.
+
+    BM, BN, BK: tile sizes to begin with, powers of two from 4 to 128. Raises GemmlabError for others.
+    """
+    for name, size in {"BM": BM, "BN": BN, "BK": BK}.items():
+        if size not in [2**e for e in range(2, 8)]:
+            raise GemmlabError(f"{name} = {size}: the explorer takes powers of two from 4 to 128")
+    data = {"title": title or "Tile explorer", "size": 128, "BM": BM, "BN": BN, "BK": BK}
+    said = f"Tile explorer: tiles of {BM} × {BK} of A and {BK} × {BN} of B walk along K; sliders change their sizes."
+    return Twin("tiles", data, said)
+
+
+def patch_explorer(TM: int = 8, TN: int = 8, BK: int = 8, title="") -> Twin:
+    """Show a thread's TM x TN patch of C with sliders: reads and multiply-adds per step, registers, blocks per SM.
+
+    TM, TN: 1 to 16; BK: 8, 16 or 32; blocks have 16 x 16 threads. Raises GemmlabError for other sizes.
+    """
+    if not (TM in range(1, 17) and TN in range(1, 17) and BK in (8, 16, 32)):
+        raise GemmlabError(f"the explorer takes TM and TN from 1 to 16 and BK of 8, 16 or 32, not {TM}, {TN}, {BK}")
+    data = {"title": title or "Patch explorer", "TM": TM, "TN": TN, "BK": BK, "threads": 256}
+    said = f"Patch explorer: {TM} + {TN} values make {TM * TN} multiply-adds; sliders for TM, TN and BK."
+    return Twin("patch", data, said)
 
 
 def timeline(variants, *, unit="cycles", title="Timeline", source="") -> Twin:

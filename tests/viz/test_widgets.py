@@ -36,6 +36,7 @@ def all_components():
         widgets.roofline_explorer(),
         widgets.sector_explorer(naive=walk(fakes.naive), coalesced=walk(fakes.coalesced)),
         widgets.bank_explorer(),
+        widgets.tile_explorer(),
         widgets.bank_explorer(plain=[fakes.shared(32)], padded=[fakes.shared(33)]),
         widgets.timeline({"": roles}),
         widgets.fragment_map({"A": (16, 8, own)}),
@@ -88,10 +89,10 @@ def test_equal_labels_are_told_apart():
 
 def test_page_with_all_components_is_self_contained_and_small():
     page = "".join(component.html() for component in all_components())
-    assert len(page.encode()) < 150_000  # six of them; a lesson has at most three
+    assert len(page.encode()) < 175_000  # seven of them; a lesson has at most three
     assert not re.search(r"https?://(?!www\.w3\.org)", page)
     identifiers = re.findall(r' id="([^"]+)"', page)
-    assert len(identifiers) == len(set(identifiers)) == 6
+    assert len(identifiers) == len(set(identifiers)) == 7
 
 
 def test_same_component_twice_has_two_identifiers():
@@ -179,3 +180,8 @@ def test_scripts_parse(name):
 
 def test_book_palette_equals_the_figures_palette():
     assert palette.css() in (ROOT / "book" / "_static" / "palette.css").read_text(encoding="utf-8")
+
+
+def test_the_tile_explorer_takes_powers_of_two():
+    with pytest.raises(GemmlabError, match="BK = 24: the explorer takes powers of two"):
+        widgets.tile_explorer(BK=24)

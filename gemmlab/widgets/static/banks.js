@@ -25,11 +25,11 @@
   }
   G.wavefronts = wavefronts;
 
-  // The fewest wavefronts possible: the words served, over 32 banks.
-  const ideal = (fronts) => Math.max(1, Math.ceil(fronts.reduce((words, front) => words + front.size, 0) / 32));
+  // The fewest wavefronts possible: one for each half- or quarter-warp (or the warp, up to 4 bytes) with an active lane.
+  const ideal = (list, width) => new Set(list.flatMap((a, lane) => (a === null ? [] : [Math.floor((lane * Math.max(4, width)) / 128)]))).size || 1;
 
   function panel(title, list, width, lane, pick) {
-    const fronts = wavefronts(list, width), best = ideal(fronts), cell = 20, high = 16, bad = fronts.length > best;
+    const fronts = wavefronts(list, width), best = ideal(list, width), cell = 20, high = 16, bad = fronts.length > best;
     const view = G.svg("svg", { viewBox: `-1 -1 ${32 * cell + 2} ${fronts.length * high + 30}`, role: "img",
       "aria-label": `${title}: ${G.plural(fronts.length, "wavefront")}, ideal ${best}` });
     fronts.forEach((front, row) => {
@@ -83,30 +83,54 @@
     render();
   }
 
-  // A layout of the reader's choice: element (row, column) of a tile lies at word row * (length + padding) + (column ^ (row & mask)).
+  // How a swizzle moves a column of row `row`, in a row of 2^n `words`. A chunk is 4 words, 16 bytes.
+  const SWIZZLES = {
+    none: { text: "nothing", move: (column) => column },
+    word8: { text: "words: row % 8", move: (column, row, words) => column ^ (row & 7 & (words - 1)) },
+    word32: { text: "words: row % 32", move: (column, row, words) => column ^ (row & 31 & (words - 1)) },
+    chunk8: { text: "chunks: row % 8", move: (column, row, words) => column ^ (4 * (row & 7 & (words / 4 - 1))) },
+    chunk4: { text: "chunks: row / 2 % 4", move: (column, row, words) => column ^ (4 * ((row >> 1) & 3 & (words / 4 - 1))) },
+  };
+
+  // A layout of the reader's choice: word (row, column) of a tile lies at row * (length + padding) + swizzled column.
   function chosen(root, data) {
-    const state = { walk: "column", length: 5, padding: 0, mask: "0", lane: 0 };
+    const state = { walk: "column", width: 1, length: 5, padding: 0, swizzle: "none", lane: 0 };
     const panels = G.el("div", { class: "gl-panels" }), status = G.el("p", { class: "gl-status", role: "status", "aria-live": "polite" });
     const redo = (key) => (value) => { state[key] = value; render(); };
     const lane = G.slider({ label: "lane", max: 31, change: redo("lane") });
     const pick = (value) => { if (value !== state.lane) { lane.set(value); redo("lane")(value); } };
     const words = () => 2 ** state.length;
-    const element = (i) => (state.walk === "column" ? [i, 0] : [Math.floor(i / words()), i % words()]);
-    const word = ([row, column], padding, mask) => row * (words() + padding) + (column ^ (row & mask & (words() - 1)));
-    const place = (padding, mask) => Array.from({ length: 32 }, (_, i) => 4 * word(element(i), padding, mask));
+    const element = (i) => (state.walk === "column" ? [i, 0] : [Math.floor((i * state.width) / words()), (i * state.width) % words()]);
+    const place = (row, column, padding, swizzle) => row * (words() + padding) + SWIZZLES[swizzle].move(column, row, words());
+    // The lanes' byte addresses, or why one instruction of this width cannot read them.
+    function request(padding, swizzle) {
+      const list = [];
+      for (let i = 0; i < 32; i++) {
+        const [row, column] = element(i);
+        const mine = Array.from({ length: state.width }, (_, j) => place(row, column + j, padding, swizzle));
+        if (mine.some((word, j) => word !== mine[0] + j)) return { why: `Not one access: lane ${i}'s words lie at ${mine.join(", ")}.` };
+        if (mine[0] % state.width) return { why: `Misaligned: lane ${i}'s address, ${4 * mine[0]}, is no multiple of ${4 * state.width}. The kernel stops.` };
+        list.push(4 * mine[0]);
+      }
+      return { list };
+    }
+    function shown(title, padding, swizzle) {
+      const { list, why } = request(padding, swizzle);
+      if (list) return panel(title, list, 4 * state.width, state.lane, pick).node;
+      return G.el("div", { class: "gl-panel" }, G.el("h4", {}, title), G.el("p", { class: "gl-verdict gl-bad" }, G.el("b", {}, why)));
+    }
     function render() {
-      const mask = +state.mask, [row, column] = element(state.lane), here = word([row, column], state.padding, mask);
-      panels.replaceChildren(panel("plain", place(0, 0), 4, state.lane, pick).node,
-        panel("your layout", place(state.padding, mask), 4, state.lane, pick).node);
+      const [row, column] = element(state.lane), here = place(row, column, state.padding, state.swizzle);
+      panels.replaceChildren(shown("plain", 0, "none"), shown("your layout", state.padding, state.swizzle));
       status.textContent = `Lane ${state.lane} → tile[${row}, ${column}], word ${here} of your layout, bank ${here % 32}`;
     }
     root.append(G.el("div", { class: "gl-controls" },
       G.choice({ label: "a warp reads", value: "column", options: [{ value: "column", text: "down a column" }, { value: "row", text: "along rows" }], change: redo("walk") }).node,
+      G.choice({ label: "bits per lane", value: "1", options: [1, 2, 4].map((n) => ({ value: String(n), text: String(32 * n) })), change: (v) => redo("width")(+v) }).node,
       G.slider({ label: "row length", min: 3, max: 6, value: 5, text: (e) => `${2 ** e} words`, change: redo("length") }).node,
       G.slider({ label: "padding", max: 8, text: (n) => G.plural(n, "word"), change: redo("padding") }).node,
-      G.choice({ label: "XOR the column with", value: "0", change: redo("mask"),
-        options: [{ value: "0", text: "nothing" }, { value: "7", text: "row % 8" }, { value: "31", text: "row % 32" }] }).node,
-      lane.node), panels, status, G.el("p", { class: "gl-note" }, NOTE + "Modelled from the layout: 4-byte elements, one per lane."));
+      G.choice({ label: "XOR the column by", value: "none", options: Object.entries(SWIZZLES).map(([value, { text }]) => ({ value, text })), change: redo("swizzle") }).node,
+      lane.node), panels, status, G.el("p", { class: "gl-note" }, NOTE + "Modelled from the layout."));
     render();
   }
 
