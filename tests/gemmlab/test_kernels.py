@@ -63,7 +63,9 @@ def test_kernel_is_right(spec, capsys):
 @pytest.mark.parametrize("spec", LADDER, ids=IDS)
 def test_kernel_compiles_for_its_least_target_without_spills(spec):
     compiled = gl.compile(spec, target=spec.target)
-    assert compiled.spill_bytes == 0 and not compiled.assembly.remarks and not compiled.lints
+    assert compiled.registers
+    if spec.rung is not None:  # a study may spill or use float64 to show what it costs
+        assert compiled.spill_bytes == 0 and not compiled.assembly.remarks and not compiled.lints
 
 
 # Three kernels stand for all on the other targets: every instruction has tests of its own in tests/ptxemu.
