@@ -80,21 +80,22 @@ def check_access(
     slot, cta, floor, first = -1, np.int64(-1), np.int32(0), 0
     simple = kind == LOAD and not flagged
     quiet = simple and not in_shared and readers == 2
+    line_shift = shift + 5
     for i in range(first_lane, len(addr)):
         if n_out >= room:
             return i, n_out
+        byte = addr[i] - offset
+        if quiet and lines[byte >> line_shift] == 32 and lines[(byte + nbytes - 1) >> line_shift] == 32:
+            continue  # every granule of this line was read by two CTAs and written by none
         if slots[i] != slot:
             slot = slots[i]
             cta, floor, first = slot_cta[slot], base[slot], slot * slot_stride
         t = tids[i]
         stamp = clock[slot, t]
         me = tail | t
-        byte = addr[i] - offset
         g0 = first + (byte >> shift)
         g1 = first + ((byte + nbytes - 1) >> shift)
         for g in range(g0, g1 + 1):
-            if quiet and lines[g >> 5] == 32:
-                continue  # every granule of this line was read by two CTAs and written by none
             c = g * width
             w = shadow[c]
             if (
