@@ -1,0 +1,501 @@
+# %% [markdown]
+# # 07 · Register tiling
+#
+# **How much work per byte of shared memory?** A thread computes a patch of `C` instead of one element. An 8 × 8 patch
+# makes 64 multiply-adds from 16 loads of shared memory, where a single element makes one from two.
+
+# %% [markdown]
+# ## At a glance
+#
+# - **Builds on:** [05](05_shared_tiling.ipynb): tiles in shared memory; [06](06_bank_conflicts.ipynb): banks and
+#   wavefronts.
+# - **You will be able to:** derive what a patch of TM × TN saves; write a kernel as a sum of outer products; choose
+#   which elements a lane owns so that no bank is met twice; read registers and spills off the compiler and tell how
+#   many blocks an SM holds; count what a signed index costs.
+# - **Needs:** nothing; a GPU adds the stopwatch.
+# - **Time:** 90 minutes.
+
+# %% tags=["setup", "hide-input"]
+# Set-up, the same in every notebook: find the course, or fetch it.
+import subprocess
+import sys
+from pathlib import Path
+
+root = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / "gemmlab").is_dir()), Path("gemm-ladder"))
+if not root.is_dir():
+    url = "https://github.com/gemm-ladder/gemm-ladder"
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", "--branch=main", url, root.name], check=True)
+sys.path.insert(0, str(root.resolve()))
+
+import numpy as np
+
+import gemmlab as gl
+
+# %load_ext gemmlab.magic
+print(gl.device().reason)
+# %% [markdown]
+# ## The limit
+#
+# Tiles in shared memory spared global memory. What do they ask of shared memory? In one cycle an SM serves one
+# **wavefront**, up to 32 words. In the same cycle its 128 FP32 lanes could start *four* warp-wide multiply-adds. So a
+# kernel that is to keep them busy may spend one wavefront on four multiply-adds.
+#
+# **Predict.** The square tile of chapter 05 loads two words for each multiply-add. What share of the FP32 peak can
+# shared memory feed?
+
+# %%
+from numba import cuda, float32, uint32
+
+
+def fed(kernel):
+    counters = gl.count(kernel, 128, 128, 64)
+    loads, fmas = counters.total(space="shared", op="ld"), counters.mix()["fma"]
+    share = min(1, fmas / 4 / loads.wavefronts)
+    print(f"{kernel}: {loads.requests / fmas:.3f} loads and {loads.wavefronts / fmas:.3f} wavefronts", end="")
+    print(f" per multiply-add (counted), at most {share:.0%} of the peak (modelled)")
+    return counters
+
+
+counted = {"k05_tiled_square": fed("k05_tiled_square")}
+
+# %% [markdown]
+# An eighth, with not a single bank conflict.
+#
+# ## The idea
+#
+# A value in a register can be used again for nothing. So let a thread own a **patch** of TM × TN elements of `C`. In
+# each step of `k` it reads TM values of `A` and TN of `B`, and adds their *outer product* to the patch.
+
+# %%
+gl.plots.outer_product(8, 8)
+
+# %% [markdown]
+# A value of `A` serves TN multiply-adds and a value of `B` serves TM (not TM · TN, as one can read). Per step that is
+# `2 · TM · TN` FLOP from `4 (TM + TN)` bytes. The depth of the tile, BK, does not enter: a deeper tile has more steps,
+# and each of them reads and computes the same.
+#
+# **Predict:** which square patch is the first that one wavefront per load can feed at full rate?
+
+# %%
+gl.plots.patch_intensity(mark=[(8, 1), (4, 4), (8, 8)])
+
+# %% [markdown]
+# Four multiply-adds per load means `TM · TN ≥ 4 (TM + TN)`: that is 8 × 8, with 2 FLOP per byte of shared memory
+# (derived). Its sums take 64 registers, and a thread has at most 255. The patch is a trade: shared-memory traffic
+# against registers.
+
+# %%
+gl.widgets.patch_explorer()
+
+# %% [markdown]
+# ## Half a step: a column per thread
+#
+# First TM = 8, TN = 1. One value of `B` meets eight of `A`. The tile is 64 × 64 and BK is 8, so that each of the 512
+# threads copies one element of either tile.
+
+# %%
+BM, BN, BK = 64, 64, 8
+TM = 8
+THREADS = BM * BN // TM
+
+
+# %% tags=["kernel"] gemmlab={"kernel": "simt/k07_register_1d.py"}
+@cuda.jit
+def register_1d(A, B, C):
+    smem_a = cuda.shared.array((BM, BK), float32)
+    smem_b = cuda.shared.array((BK, BN), float32)
+    acc = cuda.local.array(TM, float32)
+    M, N, K = uint32(C.shape[0]), uint32(C.shape[1]), uint32(A.shape[1])
+    tid = uint32(cuda.threadIdx.x)
+    m0, n0 = uint32(cuda.blockIdx.y * BM), uint32(cuda.blockIdx.x * BN)
+    row, col = tid // uint32(BN) * uint32(TM), tid % uint32(BN)
+    am, ak = tid // uint32(BK), tid % uint32(BK)  # NOTE: BM * BK = THREADS: one element per tile and thread
+    bk, bn = tid // uint32(BN), tid % uint32(BN)
+    for i in range(TM):
+        acc[i] = float32(0)
+
+    for k0 in range(uint32(0), K, uint32(BK)):
+        smem_a[am, ak] = A[m0 + am, k0 + ak] if m0 + am < M and k0 + ak < K else float32(0)
+        smem_b[bk, bn] = B[k0 + bk, n0 + bn] if k0 + bk < K and n0 + bn < N else float32(0)
+        cuda.syncthreads()
+
+        # Multiply: one value of B meets TM values of A.
+        for k in range(uint32(BK)):
+            b = smem_b[k, col]
+            for i in range(TM):
+                acc[i] += smem_a[row + uint32(i), k] * b
+        cuda.syncthreads()
+
+    for i in range(TM):
+        m, n = m0 + row + uint32(i), n0 + col
+        if m < M and n < N:
+            C[m, n] = acc[i]
+# %%
+gl.check("k07_register_1d")
+counted["k07_register_1d"] = fed("k07_register_1d")
+
+# %% [markdown]
+# `acc` is a *local array*. Where all its indices are constants once the loops are unrolled, the compiler keeps it in
+# registers; with an index that it cannot know it goes to local memory, which is device memory behind a cache.
+#
+# ## A patch per thread
+#
+# Now both directions: 256 threads, each with 8 × 8 elements of a 128 × 128 tile.
+
+# %%
+BM, BN, BK = 128, 128, 8
+TM, TN = 8, 8
+THREADS = (BM // TM) * (BN // TN)
+
+
+# %% tags=["kernel"] gemmlab={"kernel": "simt/k07_register_2d.py"}
+@cuda.jit
+def register_2d(A, B, C):
+    smem_a = cuda.shared.array((BM, BK), float32)
+    smem_b = cuda.shared.array((BK, BN), float32)
+    acc = cuda.local.array((TM, TN), float32)
+    frag_a = cuda.local.array(TM, float32)
+    frag_b = cuda.local.array(TN, float32)
+    M, N, K = uint32(C.shape[0]), uint32(C.shape[1]), uint32(A.shape[1])
+    tid = uint32(cuda.threadIdx.x)  # NOTE: unsigned 32-bit indices spare the 64-bit arithmetic of signed ones
+    m0, n0 = uint32(cuda.blockIdx.y * BM), uint32(cuda.blockIdx.x * BN)
+    row, col = tid // uint32(BN // TN) * uint32(TM), tid % uint32(BN // TN) * uint32(TN)
+    for i in range(TM):
+        for j in range(TN):
+            acc[i, j] = float32(0)
+
+    for k0 in range(uint32(0), K, uint32(BK)):
+        for i in range(BM * BK // THREADS):
+            e = tid + uint32(i * THREADS)
+            m, k = e // uint32(BK), e % uint32(BK)
+            smem_a[m, k] = A[m0 + m, k0 + k] if m0 + m < M and k0 + k < K else float32(0)
+        for i in range(BK * BN // THREADS):
+            e = tid + uint32(i * THREADS)
+            k, n = e // uint32(BN), e % uint32(BN)
+            smem_b[k, n] = B[k0 + k, n0 + n] if k0 + k < K and n0 + n < N else float32(0)
+        cuda.syncthreads()
+
+        # Multiply: the outer product of a column of the A patch and a row of the B patch.
+        for k in range(uint32(BK)):
+            for i in range(TM):
+                frag_a[i] = smem_a[row + uint32(i), k]
+            for j in range(TN):
+                frag_b[j] = smem_b[k, col + uint32(j)]
+            for i in range(TM):
+                for j in range(TN):
+                    acc[i, j] += frag_a[i] * frag_b[j]
+        cuda.syncthreads()
+
+    for i in range(TM):
+        for j in range(TN):
+            m, n = m0 + row + uint32(i), n0 + col + uint32(j)
+            if m < M and n < N:
+                C[m, n] = acc[i, j]
+# %% [markdown]
+# - **Copying is separate from computing.** A tile of 128 × 8 has 1,024 elements, four per thread. Which thread copies
+#   what has nothing to do with who computes what: neighbouring lanes take neighbouring addresses.
+# - **`frag_a`, `frag_b`** hold one step of `k`; the two inner loops are the outer product.
+# - **Tiles of 128 × 128** also halve global traffic once more: `M·N·K (1/128 + 1/128)` elements.
+#
+# **Predict:** 16 loads for 64 multiply-adds. So the wavefronts per multiply-add are 0.25?
+
+# %%
+rule = {"grid": ["cdiv(N, 128)", "cdiv(M, 128)", "1"], "block": [256, 1, 1], "shared": 0, "args": ["A", "B", "C"]}
+gl.check(register_2d, rule=rule)
+counted["k07_register_2d"] = fed("k07_register_2d")
+
+# %% [markdown]
+# Three times as many. Here are the banks of one warp's reads:
+
+# %%
+def reads(kernel):
+    return [access for access in gl.trace(kernel, 128, 128, 8) if access.kind == "ld"]
+
+
+gl.plots.bank_grid(reads("k07_register_2d"))
+
+# %% [markdown]
+# ## Neighbours in a thread are strangers in a warp
+#
+# "A thread reads TN *consecutive* elements of `B`, so there is no bank conflict." Consecutive for one thread, over TN
+# instructions. But banks are met by the 32 lanes of *one* instruction, and those read at a stride of TN words: at
+# TN = 8, every eighth bank. `A` fares little better: the two rows of the warp's patches lie 64 words apart, in one
+# bank.
+#
+# Would wider loads help? `load4` reads four neighbours at once (chapter 08 takes it apart); a quarter of the warp is
+# then served together.
+#
+# **Predict** the wavefronts that bring eight columns to each of 16 lanes: scalar at TN = 8; 128-bit at TN = 8; 128-bit,
+# with the eight columns in two halves, `4c` and `64 + 4c`.
+
+# %%
+from kernels.simt.vector import load4
+
+
+@cuda.jit
+def read_scalar(out, stride, second):
+    smem = cuda.shared.array(256, float32, alignment=16)
+    at = stride * (cuda.threadIdx.x % 16)
+    for j in range(4):
+        out[cuda.threadIdx.x] += smem[at + j] + smem[at + second + j]
+
+
+@cuda.jit
+def read_wide(out, stride, second):
+    smem = cuda.shared.array(256, float32, alignment=16)
+    at = stride * (cuda.threadIdx.x % 16)
+    x, y = load4(smem, at), load4(smem, at + second)
+    out[cuda.threadIdx.x] = x[0] + x[1] + x[2] + x[3] + y[0] + y[1] + y[2] + y[3]
+
+
+# %%
+def columns(kernel, stride, second):
+    out = np.zeros(32, np.float32)
+    run = gl.launch(kernel, out, stride, second, grid=1, block=32, backend="emulator", check=False)
+    loads = run.report.counters.total(space="shared", op="ld")
+    return f"{loads.requests} loads, {loads.wavefronts:2} wavefronts"
+
+
+print("scalar,  8c … 8c+7             ", columns(read_scalar, 8, 4))
+print("128-bit, 8c … 8c+7             ", columns(read_wide, 8, 4))
+print("scalar,  4c … 4c+3 and 64+4c … ", columns(read_scalar, 4, 64))
+print("128-bit, 4c … 4c+3 and 64+4c … ", columns(read_wide, 4, 64))
+
+# %% [markdown]
+# The width alone halves the 32 wavefronts; the ownership does the rest, and the two need each other. In halves, eight
+# lanes with 128-bit loads read 128 bytes in a row: one wavefront, all banks.
+#
+# ### What the assembler merges
+#
+# Our source has scalar loads, and so has the PTX that the emulator counts. `ptxas` may merge four of them into one
+# `LDS.128`, where it can prove that they are neighbours and aligned to 16 bytes:
+
+# %%
+import re
+from collections import Counter
+
+
+def shared_loads(kernel):
+    try:
+        return dict(Counter(re.findall(r"\bLDS[.\w]*", gl.compile(kernel, target="sm_90").sass())))
+    except gl.GemmlabError as error:
+        return error
+
+
+for kernel in ("k07_register_2d", "k07_warp_tile"):
+    print(f"{kernel}: {shared_loads(kernel)}")
+
+# %% [markdown]
+# With ptxas 12.9, `register_2d` has two `LDS.128` for `B`, which still conflict two ways, and eight scalar loads for
+# `A`: in `smem_a[m, k]` the eight rows of one `k` are BK words apart, and nothing can merge them. That makes 16 + 16
+# wavefronts for 64 multiply-adds, at most half the peak (modelled). Better than our count, and not good.
+#
+# ## A patch per warp
+#
+# Two cures in one kernel. `A` goes into shared memory **transposed**, so that the rows of one `k` are neighbours. And
+# lanes own their patch in **groups of four**, arranged so that the warp's patch is compact:
+
+# %%
+traces = {kernel: gl.trace(kernel, 128, 128, 8) for kernel in ("k07_register_2d", "k07_warp_tile")}
+gl.plots.warp_patches(traces, (128, 128))
+
+# %% [markdown]
+# It is the perimeter argument of chapter 04 again: the warp's work is the area of its patch, the different words that
+# it needs are half the perimeter. So there is a level between block and thread: block tile BM × BN, **warp tile**
+# WM × WN, thread patch TM × TN. Tensor cores will take over exactly this warp tile in chapter 10.
+
+# %%
+WM, WN = 64, 32
+THREADS = 32 * (BM // WM) * (BN // WN)
+PITCH = BM + 4
+
+
+# %% tags=["kernel"] gemmlab={"kernel": "simt/k07_warp_tile.py"}
+@cuda.jit
+def warp_tile(A, B, C):
+    smem_a = cuda.shared.array((BK, PITCH), float32)
+    smem_b = cuda.shared.array((BK, BN), float32)
+    acc = cuda.local.array((TM, TN), float32)
+    frag_a = cuda.local.array(TM, float32)
+    frag_b = cuda.local.array(TN, float32)
+    M, N, K = uint32(C.shape[0]), uint32(C.shape[1]), uint32(A.shape[1])
+    tid = uint32(cuda.threadIdx.x)
+    warp, lane = tid // uint32(32), tid % uint32(32)
+    m0, n0 = uint32(cuda.blockIdx.y * BM), uint32(cuda.blockIdx.x * BN)
+    row = warp % uint32(BM // WM) * uint32(WM) + lane // uint32(4) * uint32(4)
+    col = warp // uint32(BM // WM) * uint32(WN) + lane % uint32(4) * uint32(4)
+    for i in range(TM):
+        for j in range(TN):
+            acc[i, j] = float32(0)
+
+    for k0 in range(uint32(0), K, uint32(BK)):
+        for i in range(BM * BK // THREADS):
+            e = tid + uint32(i * THREADS)
+            m, k = e // uint32(BK), e % uint32(BK)
+            smem_a[k, m] = A[m0 + m, k0 + k] if m0 + m < M and k0 + k < K else float32(0)
+        for i in range(BK * BN // THREADS):
+            e = tid + uint32(i * THREADS)
+            k, n = e // uint32(BN), e % uint32(BN)
+            smem_b[k, n] = B[k0 + k, n0 + n] if k0 + k < K and n0 + n < N else float32(0)
+        cuda.syncthreads()
+
+        for k in range(uint32(BK)):
+            # Groups of four: rows row … row + 3 and row + 32 … row + 35, columns likewise 16 apart.
+            for i in range(4):
+                frag_a[i] = smem_a[k, row + uint32(i)]
+                frag_a[4 + i] = smem_a[k, row + uint32(32 + i)]
+                frag_b[i] = smem_b[k, col + uint32(i)]
+                frag_b[4 + i] = smem_b[k, col + uint32(16 + i)]
+            for i in range(TM):
+                for j in range(TN):
+                    acc[i, j] += frag_a[i] * frag_b[j]
+        cuda.syncthreads()
+
+    for i in range(TM):
+        for j in range(TN):
+            m = m0 + row + uint32(i // 4 * 32 + i % 4)
+            n = n0 + col + uint32(j // 4 * 16 + j % 4)
+            if m < M and n < N:
+                C[m, n] = acc[i, j]
+# %% [markdown]
+# - **8 × 4 lanes.** A load of `A` meets eight different words, a load of `B` four; lanes that want the same word share
+#   it.
+# - **`PITCH = BM + 4`.** Storing a transposed tile walks down columns. Four words of padding spread them over the
+#   banks and, unlike one word, keep every row aligned to 16 bytes.
+#
+# **Predict** the wavefronts per multiply-add, and the conflicts.
+
+# %%
+gl.check(warp_tile, rule=rule)
+counted["k07_warp_tile"] = fed("k07_warp_tile")
+shared = counted["k07_warp_tile"].total(space="shared")
+print(f"{shared.excess_wavefronts} excess wavefronts in {shared.requests:,} loads and stores")
+gl.plots.bank_grid(reads("k07_warp_tile"))
+
+# %% [markdown]
+# ## The square tile
+#
+# Many texts set BM = BN = BK and TM = TN, so that one loop loads both tiles. Ours has a tile of 64 and patches of
+# 4 × 4. What does the deep tile buy?
+
+# %%
+gl.check("k07_register_square")
+counted["k07_register_square"] = fed("k07_register_square")
+for kernel in ("k07_register_square", "k07_warp_tile"):
+    print(f"{kernel}: {gl.compile(kernel).static_shared:,} bytes of shared memory per block")
+
+# %% [markdown]
+# No reuse, since BK cancels; fewer barriers, for four times the shared memory. The listing that circulates for this
+# form has a defect that no shape reveals: it stores the tile of `A` as `As[m][k]` and reads it as `As[k][m]`. Every
+# tile enters transposed in place, so that the result is neither `A·B` nor `Aᵀ·B`. Exercise 07.3 hands it to you.
+#
+# ## Registers
+#
+# **Predict:** 64 sums and 16 values are 80 registers. How many does the compiler take, and how many blocks of 256
+# threads does an SM with 65,536 registers hold then?
+
+# %%
+def blocks_per_sm(compiled, threads):
+    by_registers = 65536 // (-(-compiled.registers // 8) * 8 * threads)  # given out in units of 8 per thread
+    by_shared = 228 * 1024 // (compiled.static_shared + 1024)
+    return min(2048 // threads, by_registers, by_shared)
+
+
+for kernel, threads in {"k05_tiled_square": 1024, "k07_register_1d": 512, "k07_warp_tile": 256}.items():
+    c = gl.compile(kernel, target="sm_90")
+    blocks = blocks_per_sm(c, threads)
+    print(f"{kernel:17} {c.registers:4} registers, {c.spill_bytes} bytes spilled: "
+          f"{blocks} blocks, {blocks * threads // 32} of 64 warps")  # fmt: skip
+
+# %% [markdown]
+# A quarter of the warps, and yet this kernel can be the faster one: **occupancy is no goal**. It is there to hide
+# latency, and 64 independent sums per thread hide it as well.
+#
+# A guide's cure for spilled registers is `__launch_bounds__`. **Predict** what happens as we demand more blocks per
+# SM:
+
+# %%
+for blocks in (1, 2, 3, 4):
+    bounded = cuda.jit(launch_bounds=(256, blocks))(warp_tile.py_func)
+    c = gl.compile(bounded, target="sm_90")
+    print(f"{blocks} blocks per SM: {c.registers:3} registers, {c.spill_bytes:3} bytes spilled")
+
+# %% [markdown]
+# The bound is a promise by us and a *limit* for the compiler: four blocks leave 64 registers, as many as the sums
+# alone. So it causes spills. A smaller patch cures them, or fewer blocks. (`k07_warp_tile_spilled` below is the last
+# line of this table.)
+#
+# ## What a signed index costs
+#
+# Our kernels say `uint32` wherever an index appears. Python would say nothing, and Numba would take 64-bit signed
+# integers. Same code, with `int` in the place of `uint32`:
+#
+# **Predict** the integer instructions per multiply-add, before and after.
+
+# %%
+from types import FunctionType
+
+code, names = register_2d.py_func.__code__, register_2d.py_func.__globals__
+signed = cuda.jit(FunctionType(code, {**names, "uint32": int}, "signed"))
+
+kinds = {"uint32": register_2d, "int": signed}
+mixes = {name: gl.count(kernel, 128, 128, 64, rule=rule) for name, kernel in kinds.items()}
+for name, counters in mixes.items():
+    mix, registers = counters.mix(), gl.compile(kinds[name], target="sm_90").registers
+    print(f"{name:6} {mix['int'] / mix['fma']:.2f} integer instructions per multiply-add, {registers} registers")
+gl.plots.instruction_mix(mixes)
+
+# %% [markdown]
+# A signed index may be negative, which in Python counts from the end: every access compares, selects and multiplies
+# in 64 bits. The counter points at the lines, the change is one type, and the values stay the same. An SM of Hopper
+# has half as many integer as FP32 lanes, so integer work is no bystander.
+#
+# ## Measure
+#
+# **Predict** the order of the kernels at 4096³, and at 1024³, where C has only 64 tiles of 128 × 128 for 132 SMs.
+
+# %%
+LADDER = ("k05_tiled_square", "k07_register_1d", "k07_register_2d", "k07_warp_tile")
+STUDIES = ("k07_register_square", "k07_register_2d_signed", "k07_warp_tile_spilled")
+sizes = (1024, 2048, 4096)
+found = {kernel: [gl.measure(kernel, n, n, n) for n in sizes] for kernel in LADDER + STUDIES}
+print(f"TFLOP/s at {sizes}: {found['k07_warp_tile'][-1].label}")
+for kernel, row in found.items():
+    print(f"{kernel:24}", *(f"{m.tflops:6.2f}" if m.tflops else "     –" for m in row))
+
+# %%
+gl.plots.recorded_roofline(
+    "H200", "float32", kernels=LADDER, bytes="requested", counters=counted
+)
+
+# %% [markdown]
+# On this roofline of *global* bytes the patch also moves the kernels to the right: larger tiles fit on a block, and
+# fewer bytes are requested. The limit that this chapter fought, shared memory, is drawn nowhere on it. Which of the
+# two binds, a roofline does not say; counters do.
+#
+# ## What limits us now?
+#
+# > **Takeaway.** A patch of TM × TN turns TM + TN loads into TM · TN multiply-adds; BK cancels. Banks are met by the
+# > lanes of one instruction: let them own their columns in groups of four. Registers pay for it, and launch bounds
+# > are a limit, no gift.
+#
+# At 0.25 wavefronts per multiply-add, shared memory and arithmetic are in balance, with nothing to spare. But the
+# warp still *issues* an instruction for every word that it copies from global to shared memory, one for every word of
+# `C` that it stores, and trusts the assembler to merge the rest. How wide is one load? That is chapter 08.
+
+# %% [markdown]
+# ## Exercises
+#
+# In [exercises/07_register_tiling.ipynb](../exercises/07_register_tiling.ipynb): **07.1** FLOP per byte of a patch,
+# **07.2** write the outer product, **07.3** repair a published listing, **07.4** choose the columns.
+#
+# ## References
+#
+# - NVIDIA, [CUDA C++ Programming Guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/): launch bounds;
+#   technical specifications per compute capability.
+# - NVIDIA, [CUTLASS: efficient GEMM](https://docs.nvidia.com/cutlass/media/docs/cpp/efficient_gemm.html): tiles of
+#   block, warp and thread.
+# - S. Boehm, [How to optimize a CUDA matmul kernel](https://siboehm.com/articles/22/CUDA-MMM), kernels 4, 5 and 10:
+#   128 × 128 × 8 with 8 × 8 patches, and warp tiles.
+# - V. Volkov, [Better performance at lower
+#   occupancy](https://www.nvidia.com/content/GTC-2010/pdfs/2238_GTC2010.pdf), GTC 2010.
