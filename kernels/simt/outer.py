@@ -8,11 +8,11 @@ BK = 8  # outer products written out in `multiply`
 
 
 # region: outer
-def outer_products(TM, TN, PITCH_A, PITCH_B, STEP_M, STEP_N):
-    """Return the device function multiply(acc, smem_a, smem_b, a, b), which adds eight outer products to acc (TM, TN).
+def outer_product(TM, TN, STEP_M, STEP_N):
+    """Return the device function step(acc, smem_a, smem_b, a, b), which adds one outer product to acc (TM, TN).
 
-    Tile A is stored transposed, (8, PITCH_A), and tile B as (8, PITCH_B), both flat float32. `a` and `b` are the
-    thread's first row and column; it owns groups of four rows STEP_M apart and groups of four columns STEP_N apart.
+    `a` and `b` index the thread's first elements in the flat float32 tiles; it owns groups of four rows STEP_M apart
+    and groups of four columns STEP_N apart.
     """
 
     @cuda.jit(device=True, forceinline=True)
@@ -30,6 +30,16 @@ def outer_products(TM, TN, PITCH_A, PITCH_B, STEP_M, STEP_N):
         for i in range(TM):
             for j in range(TN):
                 acc[i, j] += frag_a[i] * frag_b[j]
+
+    return step
+
+
+def outer_products(TM, TN, PITCH_A, PITCH_B, STEP_M, STEP_N):
+    """Return the device function multiply(acc, smem_a, smem_b, a, b), which adds the eight outer products of two tiles.
+
+    Tile A is stored transposed, (8, PITCH_A), and tile B as (8, PITCH_B); the other arguments are outer_product's.
+    """
+    step = outer_product(TM, TN, STEP_M, STEP_N)
 
     @cuda.jit(device=True, forceinline=True)
     def multiply(acc, smem_a, smem_b, a, b):
