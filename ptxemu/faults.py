@@ -6,12 +6,15 @@ import numpy as np
 
 from .layout import CTX, LOCAL_WINDOW, MAX_FAULTS, SHARED_WINDOW, WINDOW_SIZE
 
+FAULT_STEPS = 40  # a segment with faults takes as long as so many without: a loop that faults for ever must end in time
+
 
 def report_faults(machine, segment):
     """Tell the observer about the faults that a segment left, then forget them."""
     count = min(int(machine.ctx[CTX["n_faults"]]), MAX_FAULTS)
     machine.ctx[CTX["n_faults"]] = 0
     machine.had_faults = True
+    machine.last_progress -= FAULT_STEPS
     if machine.observer is None:
         return
     faults = machine.faults[:count]
