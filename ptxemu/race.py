@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import shadow as sh
-from .clocks import CTA_SCOPE, GPU_SCOPE, Clocks
+from .flags import CTA_SCOPE, GPU_SCOPE, OrderedClocks
 from .race_text import EXAMPLES, Example, Pair, Seen, Words
 
 CANDIDATES = 1 << 15
@@ -20,7 +20,7 @@ class RaceChecker:
 
     def __init__(self, sites, memory, n_threads, slots, shared_bytes):
         self.sites, self.memory = sites, memory
-        self.clocks = Clocks(slots, n_threads)
+        self.clocks = OrderedClocks(slots, n_threads)
         widths = [s.width for s in sites if s.op and s.space not in _NO_SHADOW]
         self.shift = max(0, min([4, *widths]).bit_length() - 1)
         self.readers = MANY if any(s.opcode.startswith(_PARTIAL) for s in sites) else FEW

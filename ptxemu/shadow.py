@@ -10,7 +10,7 @@ chance decides, differently for every granule.
 
 An earlier access with stamp s by thread u is ordered before thread t of the same CTA if s < base (the last full
 barrier), or u == t, or both are in one warp and s < warp_base (the last full ``bar.warp.sync``), or s < dense[t, u]
-(anything more special). See race.py for the clocks.
+(anything more special). See clocks.py.
 """
 
 from __future__ import annotations

@@ -448,3 +448,17 @@ extern "C" __global__ void wide_and_narrow(const int4* a, int* out) {
   __syncthreads();
   for (int i = 0; i < 4; ++i) out[i * 32 + t] = s[i * 32 + t];
 }
+
+extern "C" __global__ void warp_flag(volatile int* flag, int* data, int* out) {
+  int t = threadIdx.x;
+  if (blockIdx.x == 0) {
+    data[t] = 7 * t;
+    __threadfence();
+    __syncwarp();
+    if (t == 0) *flag = 1;
+  } else {
+    while (*flag == 0) {}
+    __threadfence();
+    out[t] = data[31 - t];
+  }
+}
