@@ -75,6 +75,10 @@ WRONG = {
             ),
             "says": "must be a constant",
         },
+        "runs backwards out of A for ever": {
+            "replace": [(LOOP, "k = 0\n        while k < A.shape[1]:\n            k -= 1")],
+            "says": r"threads loop at .*\[livelock\]",
+        },
         "never ends": {
             "replace": [(LOOP, "k = 0\n        while k < A.shape[1]:")],
             "says": r"threads loop at .*\[livelock\]",
