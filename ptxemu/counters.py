@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-import numpy as np
-
-from . import counting
-
 _INT_OPS = frozenset(
     "add sub mul mul24 mad mad24 sad div rem abs neg min max popc clz bfind fns brev bfe bfi bmsk szext dp4a dp2a and "
     "or xor not cnot lop3 shf shl shr prmt addc subc madc setp set selp slct".split()
@@ -194,63 +190,3 @@ class Counters:
             lines.append(f"shared: {shared.requests:,} requests, {waves}")
         lines.append("instructions: " + ", ".join(f"{kind} {n:,}" for kind, n in self.mix().items()))
         return "\n".join(lines)
-
-
-class Tally:
-    """Accumulates counts while the launch runs."""
-
-    def __init__(self, sites):
-        self.sites = sites
-        n_blocks = 1 + max((s.block for s in sites), default=0)
-        self.warps = np.zeros(n_blocks, np.int64)
-        self.threads = np.zeros(n_blocks, np.int64)
-        self.memory = np.zeros((len(sites), counting.FIELDS), np.int64)
-        self.skipped = {}
-        self.space = {}
-
-    def access(self, site, space, addr, lanes):
-        info = self.sites[site]
-        row = self.memory[site]
-        nbytes = info.width * info.vec
-        self.space[site] = space
-        if space == "shared":
-            counting.count_wavefronts(addr, lanes.tid, lanes.starts, nbytes, row)
-            return
-        if (
-            space == "local"
-        ):  # the hardware interleaves the lanes' local words, so that one offset in 32 lanes is one 128-byte line
-            addr = (addr >> 2) * 128 + (lanes.tid & 31) * 4 + (addr & 3)
-            nbytes = min(nbytes, 4)
-        if space in ("global", "local"):
-            counting.count_sectors(addr, lanes.starts, nbytes, row)
-        else:
-            row[counting.REQUESTS] += lanes.warps
-            row[counting.BYTES] += lanes.n * nbytes
-            row[counting.THREADS] += lanes.n
-
-    def result(self):
-        sites = []
-        for i, s in enumerate(self.sites):
-            requests, sectors, wavefronts, ideal, nbytes, threads = (int(v) for v in self.memory[i])
-            space = self.space.get(i, s.space)
-            executions = int(self.warps[s.block])
-            if not s.op:
-                threads = int(self.threads[s.block]) - self.skipped.get(i, 0)
-            sites.append(
-                Site(
-                    s.opcode,
-                    s.file,
-                    s.line,
-                    s.ptx_line,
-                    space,
-                    s.op,
-                    executions,
-                    threads,
-                    requests,
-                    sectors,
-                    wavefronts,
-                    ideal,
-                    nbytes,
-                )
-            )
-        return Counters(sites)

@@ -25,11 +25,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .counters import Tally
 from .facts import EXAMPLES, Facts
 from .outputs import output_findings
 from .places import ThreadNames
 from .race import RaceChecker
+from .tally import Tally
 from .trace import Recorder
 
 

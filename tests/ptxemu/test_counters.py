@@ -155,3 +155,17 @@ def test_instruction_classes(opcode, kind, flops):
 def test_summary_is_readable():
     text = str(gemm(naive, (1, 8), (32, 8)))
     assert "no findings" in text and "FLOP/byte" in text and "32.00 per request" not in text.splitlines()[0]
+
+
+def test_local_memory_is_interleaved():
+    """The same element of every lane's private array is one 128-byte line: 4 sectors per word, 8 for 64 bits."""
+    source = """extern "C" __global__ void k(const int* index, int* out) {
+      int v[16]; int t = threadIdx.x;
+      for (int i = 0; i < 16; ++i) v[i] = i + t;
+      out[t] = v[index[0]]; }"""
+    report = ptxemu.launch(
+        ptxemu.load(nvrtc_ptx(source)).entry(), 1, 32, [np.full(1, 5, np.int32), np.zeros(32, np.int32)]
+    )
+    load = report.counters.total("local", "ld")
+    assert (load.requests, load.sectors, load.bytes) == (1, 4, 128)
+    assert report.counters.total("local", "st").bytes == 16 * 4 * 32

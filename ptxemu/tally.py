@@ -1,0 +1,60 @@
+"""Accumulates the counters of one launch while it runs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import counting
+from .counters import Counters, Site
+
+
+class Tally:
+    """Executions per block and memory counts per instruction; ``result`` multiplies them out to :class:`Counters`."""
+
+    def __init__(self, sites):
+        self.sites = sites
+        n_blocks = 1 + max((s.block for s in sites), default=0)
+        self.warps = np.zeros(n_blocks, np.int64)
+        self.threads = np.zeros(n_blocks, np.int64)
+        self.memory = np.zeros((len(sites), counting.FIELDS), np.int64)
+        self.skipped = {}
+        self.space = {}
+
+    def access(self, site, space, addr, lanes):
+        """Count one memory instruction of ``lanes`` at byte addresses ``addr``."""
+        info, row = self.sites[site], self.memory[site]
+        nbytes = info.width * info.vec
+        self.space[site] = space
+        if space == "shared":
+            counting.count_wavefronts(addr, lanes.tid, lanes.starts, nbytes, row)
+        elif space == "global":
+            counting.count_sectors(addr, lanes.starts, nbytes, row)
+        else:
+            row[counting.REQUESTS] += lanes.warps
+            row[counting.BYTES] += lanes.n * nbytes
+            row[counting.THREADS] += lanes.n
+            if space == "local":
+                row[counting.SECTORS] += _local_sectors(addr, lanes, nbytes)
+
+    def result(self):
+        """The launch's :class:`Counters`."""
+        return Counters([self._site(i, s) for i, s in enumerate(self.sites)])
+
+    def _site(self, index, info):
+        requests, sectors, wavefronts, ideal, nbytes, threads = (int(v) for v in self.memory[index])
+        if not info.op:
+            threads = int(self.threads[info.block]) - self.skipped.get(index, 0)
+        space = self.space.get(index, info.space)
+        place = info.opcode, info.file, info.line, info.ptx_line, space, info.op
+        return Site(*place, int(self.warps[info.block]), threads, requests, sectors, wavefronts, ideal, nbytes)
+
+
+def _local_sectors(addr, lanes, nbytes):
+    """Sectors of a local access, modelled: words are interleaved, so that one offset in 32 lanes is one 128-byte
+    line.
+    """
+    row = np.zeros(counting.FIELDS, np.int64)
+    for offset in range(0, nbytes, 4):
+        word = ((addr + offset) >> 2) * 128 + (lanes.tid & 31) * 4
+        counting.count_sectors(word, lanes.starts, 4, row)
+    return int(row[counting.SECTORS])
