@@ -1,0 +1,380 @@
+# %% [markdown]
+# # 05 · Tiling in shared memory
+#
+# **How often must a byte come from DRAM?** Once. A block now copies tiles of `A` and `B` into memory of its own and
+# reads them from there: 32 times fewer bytes requested, by a formula that we count to the byte.
+
+# %% [markdown]
+# ## At a glance
+#
+# - **Builds on:** [04](04_coalescing.ipynb): the coalesced kernel, sectors, requested and moved bytes.
+# - **You will be able to:** write a tiled GEMM that is right at every shape; say what each of its two barriers is for,
+#   and read the race report when one is missing; derive the traffic of any tile and the limits on its size; tell why
+#   less traffic need not mean more speed.
+# - **Needs:** nothing; a GPU adds the stopwatch.
+# - **Time:** 75 minutes.
+
+# %% tags=["setup", "hide-input"]
+# Set-up, the same in every notebook: find the course, or fetch it.
+import subprocess
+import sys
+from pathlib import Path
+
+root = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / "gemmlab").is_dir()), Path("gemm-ladder"))
+if not root.is_dir():
+    url = "https://github.com/gemm-ladder/gemm-ladder"
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", "--branch=main", url, root.name], check=True)
+sys.path.insert(0, str(root.resolve()))
+
+import numpy as np
+
+import gemmlab as gl
+
+# %load_ext gemmlab.magic
+print(gl.device().reason)
+
+# %% [markdown]
+# ## The limit
+#
+# A product of size `n` needs `2·n²` numbers from DRAM. The coalesced kernel requests `2·n³`. Who delivers the rest?
+# The profiler counted, on the H200, the bytes that really crossed the memory bus.
+#
+# **Predict:** how often did each byte of `A` and `B` come from DRAM at 1024, 2048 and 4096? (At 2048 the two have
+# 34 MB and fit in L2, at 4096 they have 134 MB and do not.)
+
+# %%
+from gemmlab.results import find
+
+
+def dram_read(kernel, n):  # bytes, by the profiler on an H200; None where nothing is recorded
+    records = find(kernel, n, n, n)
+    return records[0].get("profile", {}).get("dram_read_bytes") if records else None
+
+
+for n in (1024, 2048, 4096):
+    once, requested, moved = 2 * n * n * 4, 2 * n**3 * 4, dram_read("k04_coalesced", n)
+    text = f"{moved / once:.1f} × once" if moved else "not recorded"
+    print(f"{n}: once is {once / 1e6:5.1f} MB, requested {requested / 1e9:5.1f} GB, from DRAM {text}")
+
+# %% [markdown]
+# While both matrices fit in L2, DRAM delivers each byte about once: the caches already serve the reuse. Beyond that
+# they no longer keep up. A cache keeps what it guesses; we *know* what is needed again. Shared memory lets us say so:
+# a few kilobytes on the SM, in which a block puts what it chooses.
+#
+# ## The idea
+#
+# Cut `C` into tiles of `BM × BN`, one per block. Its outputs need `BM` rows of `A` and `BN` columns of `B`, which do
+# not fit on the chip; so walk along `K` in steps of `BK`. At each step the block's threads copy a `BM × BK` tile of
+# `A` and a `BK × BN` tile of `B` *together*, and then each thread adds `BK` products from there.
+
+# %%
+gl.widgets.tile_explorer(BM=32, BN=32, BK=32)
+
+# %% [markdown]
+# How many bytes is that? A block copies `BM·BK + BK·BN` elements, `K/BK` times, and there are `M/BM · N/BN` blocks:
+#
+# $$\frac{M}{BM}\cdot\frac{N}{BN}\cdot\frac{K}{BK}\,(BM\cdot BK + BK\cdot BN) \;=\; M N K
+# \left(\frac{1}{BM}+\frac{1}{BN}\right)$$
+#
+# `BK` cancels. An element of `A` is requested once by each of the `N/BN` blocks in its row, one of `B` by the `M/BM`
+# blocks in its column. `A` is served by the tile's *width*, `B` by its *height*. (Guides also give
+# `MNK / min(BM, BN)`; for a square tile that is half of what is moved.)
+#
+# ## The kernel
+#
+# We begin with the textbook's special case: one edge for all three sizes, so that each of 32 × 32 threads copies
+# exactly one element of each tile.
+
+# %%
+from numba import cuda, float32, uint32
+
+TILE = 32
+
+
+# %% tags=["kernel"] gemmlab={"kernel": "simt/k05_tiled_square.py"}
+@cuda.jit
+def tiled_square(A, B, C):
+    smem_a = cuda.shared.array((TILE, TILE), float32)
+    smem_b = cuda.shared.array((TILE, TILE), float32)
+    n, m = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    M, N, K = C.shape[0], C.shape[1], A.shape[1]
+    acc = float32(0)
+
+    for k0 in range(0, K, TILE):
+        smem_a[ty, tx] = A[m, k0 + tx] if m < M and k0 + tx < K else float32(0)
+        smem_b[ty, tx] = B[k0 + ty, n] if k0 + ty < K and n < N else float32(0)
+        cuda.syncthreads()
+        for k in range(TILE):
+            acc += smem_a[ty, k] * smem_b[k, tx]
+        cuda.syncthreads()
+
+    if m < M and n < N:
+        C[m, n] = acc
+
+
+# %%
+rule = {
+    "grid": ["cdiv(N, 32)", "cdiv(M, 32)", "1"],
+    "block": [32, 32, 1],
+    "shared": 0,
+    "args": ["A", "B", "C"],
+}
+gl.check(tiled_square, rule=rule)
+
+# %% [markdown]
+# - **`cuda.shared.array`** is one array per block, of a size that is known when the kernel is compiled.
+# - **Both copies are coalesced**: `tx`, the lane, runs along a row of `A` and along a row of `B`.
+# - **Zeros beyond the edges.** A tile that sticks out of the matrix is filled up, and zeros add nothing. So the loop
+#   over `k` needs no guard, and no `K` has a tail.
+# - **Nobody returns early.** A thread without an element of `C` still copies: others need what it brings.
+#
+# ## Two barriers
+#
+# `cuda.syncthreads()` lets no thread of the block pass before all have arrived. The first barrier: nobody reads before
+# all have written. The second: nobody overwrites, in the next step, what others still read. **Predict:** what does a
+# check say if the first is missing? The second? And if threads outside `C` return at the top?
+
+# %%
+def broken(first=True, second=True, early=False):
+    @cuda.jit
+    def kernel(A, B, C):
+        smem_a = cuda.shared.array((TILE, TILE), float32)
+        smem_b = cuda.shared.array((TILE, TILE), float32)
+        n, m = cuda.grid(2)
+        tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+        M, N, K = C.shape[0], C.shape[1], A.shape[1]
+        if early and (m >= M or n >= N):
+            return
+        acc = float32(0)
+        for k0 in range(0, K, TILE):
+            smem_a[ty, tx] = A[m, k0 + tx] if m < M and k0 + tx < K else float32(0)
+            smem_b[ty, tx] = B[k0 + ty, n] if k0 + ty < K and n < N else float32(0)
+            if first:
+                cuda.syncthreads()
+            for k in range(TILE):
+                acc += smem_a[ty, k] * smem_b[k, tx]
+            if second:
+                cuda.syncthreads()
+        if m < M and n < N:
+            C[m, n] = acc
+
+    return kernel
+
+
+for fault in ({"first": False}, {"second": False}, {"early": True}):
+    try:
+        gl.check(broken(**fault), rule=rule)
+    except gl.CheckError as error:
+        print(fault, "→", error, end="\n\n")
+
+# %% [markdown]
+# - Without the first barrier the block reads words that nobody has written yet: the values are wrong.
+# - Without the second **the values are right**, here and on many a GPU on most days. It is a race all the same: a warp
+#   that is ahead overwrites a tile that a slower one still reads. The check rejects it by the rules of ordering, not
+#   by the numbers.
+# - For the tile of `A` the report says that `__syncwarp()` would do: in this kernel one warp writes and reads each row
+#   of it. True, and fragile: another block shape ends it.
+# - The early return leaves holes in the tiles. (On Volta and later a barrier does not wait for threads that have
+#   left, so it does not even hang.)
+#
+# And a barrier orders *one block*. Let two blocks share the sum over `k` of one tile of `C`:
+
+# %%
+@cuda.jit
+def two_blocks(A, B, C):
+    n, m = cuda.grid(2)
+    half = A.shape[1] // 2
+    acc = float32(0)
+    for k in range(cuda.blockIdx.z * half, cuda.blockIdx.z * half + half):
+        acc += A[m, k] * B[k, n]
+    cuda.syncthreads()
+    C[m, n] += acc
+
+
+A, B = np.ones((2, 32, 32), np.float32)
+sums = np.zeros((32, 32), np.float32)
+print(gl.launch(two_blocks, A, B, sums, grid=(1, 1, 2), block=(32, 32), backend="emulator"))
+
+# %% [markdown]
+# ## Predict, then count
+#
+# **Predict** for `M = N = K = 64`: how often is each element of `A` requested now, where the coalesced kernel asked
+# 64 times? How many bytes in all, the store of `C` included? And how many *shared* loads per multiply-add?
+
+# %%
+before = gl.count("k04_coalesced", 64, 64, 64)
+after = gl.count(tiled_square, 64, 64, 64, rule=rule)
+after
+
+# %% [markdown]
+# 65,536 bytes for the inputs and 16,384 for `C`. The intensity rises from 0.25 to 6.4 FLOP/byte; for large `K`, where
+# `C` does not matter, to 8. (Line by line, requests and bytes of the copies are those of both memories.)
+
+# %%
+for name, kernel, how in [("coalesced", "k04_coalesced", {}), ("tiled", tiled_square, {"rule": rule})]:
+    everywhere = gl.trace(kernel, 64, 64, 64, cta=None, warp=None, **how)
+    reads = {array: int(gl.plots.count_reads(everywhere, array, (64, 64))[0].max()) for array in "AB"}
+    print(f"{name}: an element of A is read {reads['A']} times, one of B {reads['B']} times")
+
+
+# %% [markdown]
+# Does the formula hold off the grid? At the edge a block copies only what exists, so that each row of blocks asks for
+# `B` once and each column of blocks for `A` once, however ragged: round the *number of blocks* up.
+
+# %%
+def requested_bytes(M, N, K, BM, BN):
+    reads = M * K * -(-N // BN) + K * N * -(-M // BM)
+    return 4 * (reads + M * N)
+
+
+for shape in [(64, 64, 64), (33, 17, 40), (100, 70, 50)]:
+    counted = gl.count(tiled_square, *shape, rule=rule).bytes("global")
+    print(f"{shape}: {counted:,} bytes counted, {requested_bytes(*shape, 32, 32):,} by the formula")
+
+# %% [markdown]
+# ## Tiles of any size
+#
+# One element per thread ties all sizes to the block. A loop unties them: `THREADS` elements at a time, in the order of
+# the tile's memory, so that neighbouring lanes still copy neighbours.
+
+# %%
+BM, BN, BK = 16, 64, 32
+THREADS = BM * BN
+
+
+# %% tags=["kernel"] gemmlab={"kernel": "simt/k05_tiled.py"}
+@cuda.jit
+def tiled(A, B, C):
+    smem_a = cuda.shared.array((BM, BK), float32)
+    smem_b = cuda.shared.array((BK, BN), float32)
+    M, N, K = uint32(C.shape[0]), uint32(C.shape[1]), uint32(A.shape[1])
+    tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)  # NOTE: unsigned indices spare 64-bit arithmetic
+    tid = ty * uint32(BN) + tx
+    m0, n0 = uint32(cuda.blockIdx.y * BM), uint32(cuda.blockIdx.x * BN)
+    acc = float32(0)
+
+    for k0 in range(uint32(0), K, uint32(BK)):
+        # Load both tiles, THREADS elements at a time; zeros stand in beyond the edges of the matrices.
+        for i in range(uint32(0), uint32(BM * BK), uint32(THREADS)):
+            m, k = (tid + i) // uint32(BK), (tid + i) % uint32(BK)
+            if m < uint32(BM):
+                smem_a[m, k] = A[m0 + m, k0 + k] if m0 + m < M and k0 + k < K else float32(0)
+        for i in range(uint32(0), uint32(BK * BN), uint32(THREADS)):
+            k, n = (tid + i) // uint32(BN), (tid + i) % uint32(BN)
+            if k < uint32(BK):
+                smem_b[k, n] = B[k0 + k, n0 + n] if k0 + k < K and n0 + n < N else float32(0)
+        cuda.syncthreads()  # NOTE: nobody reads before all have written
+
+        # Multiply out of shared memory.
+        for k in range(uint32(BK)):
+            acc += smem_a[ty, k] * smem_b[k, tx]
+        cuda.syncthreads()  # NOTE: nobody overwrites before all have read
+
+    if m0 + ty < M and n0 + tx < N:
+        C[m0 + ty, n0 + tx] = acc
+
+
+# %%
+wide_rule = dict(rule, grid=["cdiv(N, 64)", "cdiv(M, 16)", "1"], block=[64, 16, 1])
+gl.check(tiled, rule=wide_rule)
+wide = gl.count(tiled, 64, 64, 64, rule=wide_rule)
+for name, c in [("32 × 32", after), ("16 × 64", wide)]:
+    print(f"{name}: {c.bytes('global'):,} bytes requested, {c.intensity:.2f} FLOP/byte, {c.mix()['barrier']} barriers")
+
+# %% [markdown]
+# What limits a tile?
+#
+# - **Threads.** One element of `C` per thread, at most 1,024 threads: `BM·BN ≤ 1024`. Nothing else is required of
+#   the block; in particular `BM·BK` and `BK·BN` may exceed it.
+# - **Shared memory.** `4·BK·(BM + BN)` bytes; a static array may have 48 KiB, and what one block takes the SM's other
+#   blocks lack.
+# - **Traffic** wants `1/BM + 1/BN` small. At 1,024 outputs the square wins: 2/32 against 1/16 + 1/64, by a quarter.
+# - **`BK`** is free. A larger one means fewer barriers and more shared memory; the traffic stays.
+#
+# Constants are frozen when the kernel is compiled: change `BK` above and run the *kernel's* cell again, or nothing
+# happens.
+#
+# ## Predict, then measure
+#
+# 32 times fewer bytes requested. How much faster? Guides promise 5 to 16 times. Count what the loop *does* first.
+
+# %%
+gl.plots.instruction_mix({"coalesced": before, "tiled": after})
+
+# %% [markdown]
+# Each multiply-add still waits for two loads. They were `ldg`, now they are `lds`. And these are served by the same
+# part of the SM, one wavefront per cycle: a row of `B` and a broadcast of `A` took two lines in L1, and take two
+# wavefronts in shared memory.
+
+# %%
+def at_most(wavefronts, sms=132, ghz=1.98):
+    return sms * 32 * 2 * ghz / wavefronts / 1e3  # TFLOP/s: 32 multiply-adds per step of a warp
+
+
+shared = after.total(space="shared", op="ld")
+steps = 64**3 / 32
+print(f"{shared.wavefronts / steps:.0f} wavefronts per step: at most {at_most(2):.1f} TFLOP/s (modelled, H200)")
+
+# %% [markdown]
+# So the ceiling is where it was in chapter 04, an eighth of the peak. What tiling can gain is the distance that the
+# coalesced kernel kept from it: where caches failed. **Predict** for each size which kernel wins, and by how much.
+#
+# (The emulator counts PTX. `ptxas` goes on from there: in SASS for `sm_90` it fetches four neighbours of the `A` tile
+# with one `LDS.128`, as they lie side by side and `k` runs along them.)
+
+# %%
+sizes, kernels = (1024, 2048, 4096), ("k04_coalesced", "k05_tiled_square", "k05_tiled")
+found = {kernel: [gl.measure(kernel, n, n, n) for n in sizes] for kernel in kernels}
+print(f"TFLOP/s at {sizes}, {found['k04_coalesced'][0].label}")
+for kernel, some in found.items():
+    rates = [f"{m.tflops:6.2f}" if m.tflops else "  none" for m in some]
+    moved = [f"{b / 1e9:5.2f}" if (b := dram_read(kernel, n)) else " none" for n in sizes]
+    print(f"{kernel:17}", *rates, "   GB from DRAM:", *moved)
+
+# %% [markdown]
+# "None" means that this figure has not been recorded yet. Whatever the stopwatch says, compare it with two models: the
+# bytes say a factor of 32, the load instructions say one. Published runs of the same step: 1.5 times on an A6000
+# (Boehm).
+
+# %%
+gl.plots.recorded_roofline(
+    "H200",
+    "float32",
+    kernels=["k04_coalesced", "k05_tiled_square"],
+    bytes="requested",
+    counters={"k04_coalesced": before, "k05_tiled_square": gl.count("k05_tiled_square", 64, 64, 4096)},
+)
+
+# %%
+gl.plots.bank_grid(gl.trace(tiled_square, 64, 64, 64, rule=rule))
+
+# %% [markdown]
+# On the roofline the point moves far to the right, past the slope of the DRAM bandwidth: **memory traffic is no longer
+# the limit**. To get to the ridge of 14 FLOP/byte a tile would need an edge of 56 (exercise 05.4), more than 1,024
+# threads can serve with one output each.
+#
+# ## What limits us now?
+#
+# > **Takeaway.** A tile of `BM × BN` outputs requests `M·N·K·(1/BM + 1/BN)` elements: memory traffic falls with the
+# > tile's edge. Two barriers per step, zeros beyond the edges, no early return. The loop still loads two numbers per
+# > multiply-add, now from shared memory, and that is what it costs.
+#
+# Every request above took one wavefront: rows of `B` and broadcasts of `A`, and no conflict. That was the luck of this
+# layout. Chapters 07 and 08 will want `A` stored the other way round, and then one store takes 32. Why is on-chip
+# memory slow sometimes? That is chapter 06.
+
+# %% [markdown]
+# ## Exercises
+#
+# In [exercises/05_shared_tiling.ipynb](../exercises/05_shared_tiling.ipynb): **05.1** build the tiled kernel, **05.2**
+# its traffic, **05.3** repair one with three faults, **05.4** the tile that would reach the ridge.
+#
+# ## References
+#
+# - NVIDIA, [CUDA C++ Programming
+#   Guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#shared-memory), shared memory: the tiled product.
+# - [Numba for CUDA](https://nvidia.github.io/numba-cuda/): shared memory and synchronisation.
+# - S. Boehm, [How to optimize a CUDA matmul kernel](https://siboehm.com/articles/22/CUDA-MMM), kernel 3.
+# - H. T. Kung, J.-W. Hong, [I/O complexity: the red-blue pebble game](https://doi.org/10.1145/800076.802486), STOC
+#   1981: why no schedule with that much fast memory can move less.
