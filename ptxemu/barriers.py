@@ -2,8 +2,7 @@
 9.7.13.1).
 
 A barrier without a count completes when every thread of the CTA that has not exited arrived (the rule since Volta).
-With a count it
-completes when that many threads arrived. Arrivals are counted per thread.
+With a count it completes when that many threads arrived. Arrivals are counted per thread.
 """
 
 from __future__ import annotations
@@ -11,9 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
-from .ir import Int, Reg
-from .registry import collective
 
 
 @dataclass(eq=False)
@@ -165,9 +161,7 @@ class Barriers:
                 )
 
     def _after_early_exit(self, slots, released):
-        """Threads exited before the barrier: a warning, or an error when they skipped it and went on with the code
-        behind it.
-        """
+        """Threads exited before the barrier: a warning, or an error when they skipped it and went on behind it."""
         machine = self.machine
         wait = released[0]
         reach = self._reachable(wait.segment.index)
@@ -218,55 +212,3 @@ class Barriers:
             else:
                 result = total[mine] > 0
             machine.row(ins.operands[0])[wait.idx] = result
-
-
-def _uniform(machine, operand, group):
-    """Value of a barrier operand: constant, or the register of the first lane (PTX requires one value per warp)."""
-    if isinstance(operand, Int):
-        return operand.value
-    return int(machine.row(operand)[group.idx[0]])
-
-
-def _split_by_operands(machine, operands, group):
-    """Pieces of a group that name the same barrier and count."""
-    registers = [o for o in operands if isinstance(o, Reg)]
-    if not registers:
-        return [group]
-    key = np.zeros(group.n, np.int64)
-    for reg in registers:
-        key = key << 16 | machine.row(reg)[group.idx].astype(np.int64)
-    values = np.unique(key)
-    return [group] if len(values) == 1 else [machine.split(group, key == v)[0] for v in values]
-
-
-@collective("bar", "barrier")
-def barrier(machine, segment, ins, site, group):
-    mods = [m for m in ins.mods if m not in ("cta", "aligned")]
-    if mods[0] == "warp":
-        return warp_barrier(machine, segment, ins, site, group)
-    operands, values, red = list(ins.operands), None, "red" in mods
-    if red:
-        source = operands[-1]
-        reg = getattr(source, "reg", source)
-        values = machine.row(reg)[group.idx].astype(bool) ^ (reg is not source)
-        operands = operands[1:-1]
-    for piece in _split_by_operands(machine, operands, group):
-        number = _uniform(machine, operands[0], piece)
-        count = _uniform(machine, operands[1], piece) if len(operands) > 1 else None
-        mine = values if values is None or piece is group else values[np.isin(group.idx, piece.idx)]
-        machine.barriers.arrive(piece, number, count, segment, site, "arrive" not in mods, mine)
-    return True
-
-
-def warp_barrier(machine, segment, ins, site, group):
-    """bar.warp.sync: wait for the threads named in the mask."""
-    ready = machine.converge(segment, ins.operands[0], group)
-    if ready is None:
-        return False
-    if machine.observer is not None:
-        lanes = machine.lanes(ready)
-        starts = lanes.starts
-        for a, b in zip(starts, starts[1:], strict=False):
-            machine.observer.syncwarp(site, int(lanes.slot[a]), int(lanes.tid[a]) >> 5, lanes.tid[a:b])
-    machine.push(segment.next, ready, segment.index)
-    return True

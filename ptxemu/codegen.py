@@ -1,12 +1,10 @@
 """Segments to LLVM IR text: one function per segment that loops over the lanes of a group.
 
 Inside a segment registers are SSA values; registers that live across segments stand in a register file, one row per
-register and one
-column per lane. A row is ``CAPACITY`` elements plus one cache line, so that a lane's registers do not fall into one
-cache set.
-``fn(ctx, lanes, n) -> count``: ``ctx`` is the address of an int64 table (``CTX`` names its fields), ``lanes`` that of
-int32 lane numbers, and
-``count`` how many lanes take the branch at the end; which ones stands in the byte table ``taken``.
+register and one column per lane. A row is ``CAPACITY`` elements plus one cache line, so that a lane's registers do
+not fall into one cache set. ``fn(ctx, lanes, n) -> count``: ``ctx`` is the address of an int64 table (``CTX`` names
+its fields), ``lanes`` that of int32 lane numbers, and ``count`` how many lanes take the branch at the end; which
+ones stands in the byte table ``taken``.
 """
 
 from __future__ import annotations

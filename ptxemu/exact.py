@@ -1,5 +1,5 @@
-"""FP64 arithmetic in directed rounding modes, by exact fractions. Generated code calls it back lane by lane; it is rare
-and may be slow.
+"""FP64 arithmetic in directed rounding modes, by exact fractions. Generated code calls it back lane by lane; it is
+rare and may be slow.
 
 Rounding modes as in ptxemu/helpers.py: 0 nearest even, 1 toward zero, 2 down, 3 up.
 """

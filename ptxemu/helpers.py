@@ -1,7 +1,7 @@
 """Scalar routines that generated code calls by address: rounding to odd and narrow floating-point formats.
 
-They take and give bit patterns. Rounding modes: 0 nearest even, 1 toward zero, 2 down, 3 up. Compiled by Numba on first
-use, cached on disk.
+They take and give bit patterns. Rounding modes: 0 nearest even, 1 toward zero, 2 down, 3 up. Compiled by Numba on
+first use, cached on disk.
 """
 
 from __future__ import annotations
@@ -151,9 +151,7 @@ def f64_to_small(bits, exponent_bits, mantissa_bits, mode):
 
 
 def f64_to_fp8(bits, exponent_bits, mantissa_bits):
-    """Round to nearest even; overflow and infinity give the largest finite value; NaN 0x7f. E4M3 has no infinity
-    (largest 448).
-    """
+    """Round to nearest even; overflow and infinity give the largest value (E4M3: 448); NaN gives 0x7f."""
     magnitude = bits & _MAGNITUDE
     if magnitude > _INFINITY:
         return np.int32(0x7F)

@@ -56,6 +56,15 @@ def _check_fit(entry, grid, block, shared, profile):
         )
 
 
+def _check_cluster(entry, cluster):
+    compiled = entry.directives.get("reqnctapercluster", ())
+    if (cluster is not None and _triple(cluster, "cluster") != (1, 1, 1)) or np.prod(compiled, dtype=int) > 1:
+        raise LaunchError(
+            "clusters of more than one CTA are not supported by ptxemu: launch without cluster= and compile without "
+            "__cluster_dims__, or run on a GPU"
+        )
+
+
 def _check_target(entry, profile):
     target = entry.module.target
     if not runs_on(target, profile):
@@ -185,8 +194,7 @@ def launch(
     if schedule not in ("late", "early") and not isinstance(schedule, (int, np.integer)):
         raise LaunchError(f"schedule {schedule!r}: use 'late', 'early' or an integer seed")
     grid, block = _triple(grid, "grid"), _triple(block, "block")
-    if cluster is not None and _triple(cluster, "cluster") != (1, 1, 1):
-        raise LaunchError("clusters of more than one CTA are not supported by ptxemu yet; launch without cluster=")
+    _check_cluster(entry, cluster)
     _check_target(entry, profile)
     _check_fit(entry, grid, block, shared, profile)
     arrays, values = _bind(entry, args)

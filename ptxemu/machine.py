@@ -1,10 +1,8 @@
 """The executor: groups of lanes that share a program counter, run segment by segment, lowest segment first.
 
-A lane is a thread in a slot: lane = slot * (threads of a CTA, rounded up to whole warps) + linear thread id. Groups at
-the same segment merge, so
-that lanes of a warp that diverged come together again where their paths meet. Everything that may wait parks its lanes;
-when nothing can
-run and somebody waits, that is a deadlock.
+A lane is a thread in a slot: lane = slot * (threads of a CTA, rounded up to whole warps) + linear thread id. Groups
+at the same segment merge, so that lanes of a warp that diverged come together again where their paths meet.
+Everything that may wait parks its lanes; when nothing can run and somebody waits, that is a deadlock.
 
 With an integer schedule the group and the warps of it that run next are drawn at random.
 """
@@ -20,15 +18,13 @@ from .faults import report_faults
 from .group import Group
 from .layout import CTX, LANE_SPECIAL
 from .ops import COLLECTIVE
-from .ops_warp import value
-from .postmortem import PostMortem, Stop
+from .postmortem import Stop
+from .scheduler import Scheduler
 
-SPIN_PATIENCE = 8  # back edges of a waiting loop before others get a turn
-LOOP_PATIENCE = 20_000  # the same for a loop that does not look like a waiting one
-NO_PROGRESS = 300_000  # segments run since a CTA last finished: a livelock
+NO_PROGRESS = 200_000  # segments run since a CTA last finished: a livelock
 
 
-class Machine(PostMortem):
+class Machine(Scheduler):
     """One launch. ``observer`` is None when nothing is checked or counted."""
 
     def __init__(
@@ -75,94 +71,6 @@ class Machine(PostMortem):
         self.barriers = self.memory.machine = None
         self.runnable, self.parked = {}, {}
 
-    # scheduling
-
-    def push(self, segment, group, source=None):
-        """Make a group runnable at a segment; merge with what waits there."""
-        if not group.n:
-            return
-        if source is not None and segment <= source:
-            group.back_edges += 1
-        other = self.runnable.get(segment)
-        self.runnable[segment] = group if other is None else self.merge(group, other)
-
-    @staticmethod
-    def merge(a, b):
-        """Union of two disjoint groups."""
-        parent = a.parent
-        if parent is not None and parent is b.parent and a.n + b.n == parent.n:
-            parent.back_edges = max(a.back_edges, b.back_edges)
-            return parent
-        idx = np.concatenate((a.idx, b.idx))
-        idx.sort()
-        merged = Group(idx)
-        merged.back_edges = max(a.back_edges, b.back_edges)
-        return merged
-
-    @staticmethod
-    def split(group, mask):
-        """(lanes where mask holds, the others)."""
-        inside, outside = Group(group.idx[mask], group), Group(group.idx[~mask], group)
-        inside.back_edges = outside.back_edges = group.back_edges
-        return inside, outside
-
-    def reuse(self, idx):
-        """A group for these lanes: the whole batch keeps one object, so that what is known about it stays known."""
-        if self.everyone is not None and len(idx) == self.everyone.n:
-            return self.everyone
-        return Group(idx)
-
-    def converge(self, segment, mask_operand, group):
-        """Lanes of ``group`` whose whole mask (of threads that have not exited) is there; the others are parked at the
-        segment.
-
-        Returns None when nobody can go on.
-        """
-        mask = value(self, mask_operand, group)
-        lane_bit = np.uint32(1) << (group.idx & 31).astype(np.uint32)
-        present = np.zeros(self.capacity // 32, np.uint32)
-        np.bitwise_or.at(present, group.idx >> 5, lane_bit)
-        warp = group.idx >> 5
-        alive = np.packbits(self.alive.reshape(-1, 32), axis=1, bitorder="little").view("<u4").ravel()
-        missing = mask & alive[warp] & ~present[warp]
-        if not missing.any():
-            return group
-        ready, waiting = self.split(group, missing == 0)
-        self.parked[segment.index] = waiting
-        return ready if ready.n else None
-
-    def pick(self):
-        """Take the next group: lowest segment first, a loop that spins too long lets others go before it."""
-        if len(self.runnable) == 1:
-            segment, group = self.runnable.popitem()
-        elif self.random is not None:
-            segment = list(self.runnable)[self.random.integers(len(self.runnable))]
-            group = self.runnable.pop(segment)
-        else:
-            segment = min(self.runnable)
-            group = self.runnable[segment]
-            if group.back_edges > (SPIN_PATIENCE if self.program.segments[segment].spins else LOOP_PATIENCE):
-                group.back_edges = 0
-                segment = self._next_after(segment)
-            group = self.runnable.pop(segment)
-        if self.random is not None and group.n > 32 and self.random.random() < 0.5:
-            warps = group.idx >> 5
-            keep = self.random.random(self.capacity // 32) < 0.5
-            chosen, rest = self.split(group, keep[warps])
-            if chosen.n and rest.n:
-                self.runnable[segment] = rest
-                group = chosen
-        return segment, group
-
-    def _next_after(self, segment):
-        """The waiting group that ran longest ago: round robin over segments."""
-        later = [s for s in self.runnable if s > segment]
-        if self.last_group is not None:
-            beyond = [s for s in later if s > self.last_group]
-            later = beyond or later
-        self.last_group = min(later) if later else segment
-        return self.last_group
-
     def run(self):
         """Run every CTA. Returns True when the grid completed."""
         try:
@@ -198,9 +106,7 @@ class Machine(PostMortem):
         self.push(0, group)
 
     def _drain(self):
-        """Run until every started CTA has ended; in a grid whose CTAs wait for each other, refill slots as they fall
-        free.
-        """
+        """Run until every started CTA has ended; where CTAs wait for each other, free slots are refilled."""
         segments, limit = self.program.segments, self.max_steps
         while True:
             if not self.runnable:

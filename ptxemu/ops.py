@@ -1,8 +1,14 @@
-"""All instruction families, imported so that they register themselves."""
+"""All instruction families, imported so that they register themselves.
+
+A new family is one more ``ops_*`` file named here. Instructions of one lane become native code (``@native``); those in
+which lanes act together, or that start or await something asynchronous, are run by the machine for a whole group
+(``@collective``): such a handler reads and writes registers as arrays (``machine.row``), and says where the lanes go on
+(``machine.push``) or that they wait (``machine.parked``, tried again whenever nothing else can run).
+"""
 
 from . import (  # noqa: F401
-    barriers,
     ops_arith,
+    ops_barrier,
     ops_bits,
     ops_carry,
     ops_convert,

@@ -1,14 +1,11 @@
 """FP32 and FP64 arithmetic (PTX ISA 9.7.3).
 
-Round-to-nearest is LLVM's own operation (``llvm.fma`` is fused). The other rounding modes of FP32 go through FP64: a
-product of two FP32
-values is exact there, a sum is rounded to odd (53 bits >= 24 + 2, so the second rounding, in whatever mode, gives the
-correctly rounded
-result: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE TC 2008). FP64 in directed modes:
-ptxemu/exact.py.
-``.approx`` instructions give the correctly computed FP64 function rounded to FP32, which is more accurate than the
-hardware's.
-The payload of a NaN result is not modelled, except where PTX names the canonical NaN (min, max, cvt).
+Round-to-nearest is LLVM's own operation (``llvm.fma`` is fused). The other rounding modes of FP32 go through FP64:
+a product of two FP32 values is exact there, a sum is rounded to odd (53 bits >= 24 + 2, so the second rounding, in
+whatever mode, gives the correctly rounded result: Boldo and Melquiond, "Emulation of FMA and correctly rounded
+sums", IEEE TC 2008). FP64 in directed modes: ptxemu/exact.py. ``.approx`` instructions give the correctly computed
+FP64 function rounded to FP32, which is more accurate than the hardware's. The payload of a NaN result is not
+modelled, except where PTX names the canonical NaN (min, max, cvt).
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """FP16 and BF16 arithmetic, scalar and packed (PTX ISA 9.7.4).
 
-Sums, differences and products are computed in FP32 and rounded once more. That is the correctly rounded result because
-FP32 carries
-24 >= 2p + 2 bits for p = 11 (FP16) and p = 8 (BF16) (Figueroa, "When is double rounding innocuous?", 1995). A fused
-multiply-add has an
-exact product in FP64, whose sum with c is rounded to odd before the single rounding to 16 bits.
+Sums, differences and products are computed in FP32 and rounded once more. That is the correctly rounded result
+because FP32 carries 24 >= 2p + 2 bits for p = 11 (FP16) and p = 8 (BF16) (Figueroa, "When is double rounding
+innocuous?", 1995). A fused multiply-add has an exact product in FP64, whose sum with c is rounded to odd before the
+single rounding to 16 bits.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from .ir import BITS, SINK, Symbol, Vector
 from .ops_float import flush
 from .ops_half import from_f32, to_f32
 from .ops_minmax import select_min_max
-from .program import memory_facts
 from .registry import native
+from .segments import memory_facts
 
 _IGNORED = {
     "volatile",

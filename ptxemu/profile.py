@@ -1,8 +1,8 @@
 """Device profiles: what decides residency and which launches are refused.
 
-Sources: CUDA C++ Programming Guide, "Compute Capabilities", tables of technical specifications per compute capability;
-SM counts from the
-vendor's architecture documents (Turing, Ampere, Hopper, Blackwell white papers and datasheets).
+Sources: CUDA C++ Programming Guide, "Compute Capabilities", tables of technical specifications per compute
+capability; SM counts from the vendor's architecture documents (Turing, Ampere, Hopper, Blackwell white papers and
+datasheets).
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ class DeviceProfile:
     max_cluster: int
 
     def resident_ctas(self, threads, shared):
-        """CTAs that the whole GPU holds at once, by threads, blocks and shared memory (1 KB per block is the system's
-        from cc 8.0).
-        """
+        """CTAs that the whole GPU holds at once. From cc 8.0 on, 1 KB of shared memory per block is the system's."""
         reserved = 1024 if self.cc >= (8, 0) else 0
         warps = -(-threads // 32) * 32
         by_shared = self.shared_per_sm // (shared + reserved) if shared + reserved else self.max_blocks_per_sm

@@ -2,75 +2,19 @@
 known.
 
 A *segment* is a piece of a basic block. The machine runs a whole segment for one lane after the other, so it is cut
-wherever lanes
-exchange values (shuffles, votes, barriers) and after every access that orders others (atomics, fences, volatile and
-ordered accesses).
+wherever lanes exchange values (shuffles, votes, barriers) and after every access that orders others (atomics,
+fences, volatile and ordered accesses).
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 
 from .inline import Inliner
-from .ir import BITS, Instr, Label, Reg
+from .ir import Instr, Label, Reg
 from .operands import destinations, sources, symbols
-
-COLLECTIVE = {"bar", "barrier", "shfl", "vote", "match", "redux", "activemask", "elect"}
-TERMINATORS = {"bra", "brx", "ret", "exit", "trap"}
-_MEMORY_OPS = {"ld", "ldu", "st", "atom", "red"}
-_SPACES = {"global", "shared", "local", "const", "param"}
-_STRONG = {"volatile", "relaxed", "acquire", "release", "acq_rel", "sc", "mmio"}
-_SCOPES = {"cta", "cluster", "gpu", "sys"}
-
-
-@dataclass(slots=True, eq=False)
-class Site:
-    """One instruction as the observer sees it; see ptxemu/observe.py."""
-
-    index: int
-    opcode: str
-    file: str
-    line: int
-    ptx_line: int
-    block: int
-    space: str = ""
-    op: str = ""
-    width: int = 0
-    vec: int = 1
-    sem: str = ""
-    scope: str = ""
-
-
-@dataclass(slots=True, eq=False)
-class Segment:
-    """Straight code with one exit. ``kind``: "native" (compiled) or "collective" (run by the machine)."""
-
-    index: int
-    instrs: list = field(default_factory=list)  # (Instr, site index)
-    kind: str = "native"
-    target: int | None = None  # of a branch
-    targets: list | None = None  # of brx.idx
-    next: int | None = None  # fall-through, None after an unconditional branch or exit
-    end: tuple | None = None  # (terminator Instr, site index)
-    live_in: int = 0
-    live_out: int = 0
-    stores: bool = False
-    spins: bool = False  # has an access through which it may wait for another thread
-    waits: bool = False  # ... of another CTA
-
-
-def memory_facts(ins):
-    """(space, op, element bytes, elements, sem, scope) of a memory instruction."""
-    mods = ins.mods
-    space = next((m.split("::")[0] for m in mods if m.split("::")[0] in _SPACES), "generic")
-    sem = next((m for m in mods if m in _STRONG), "")
-    if ins.op in ("atom", "red") and not sem:
-        sem = "relaxed"
-    scope = next((m for m in mods if m in _SCOPES), "")
-    kind = next((m for m in reversed(mods) if m in BITS), "b32")
-    vec = next((int(m[1:]) for m in mods if m in ("v2", "v4", "v8")), 1)
-    return space, {"ldu": "ld"}.get(ins.op, ins.op), BITS[kind] // 8, vec, sem, scope
+from .ops import COLLECTIVE
+from .segments import MEMORY_OPS, SCOPES, STRONG, TERMINATORS, Segment, Site, memory_facts
 
 
 class Program:
@@ -128,14 +72,14 @@ class Program:
     def _new_site(self, ins, block):
         file, line = ins.loc or (0, 0)
         site = Site(len(self.sites), ins.opcode, self.module.files.get(file, ""), line, ins.ptx_line, block)
-        if ins.op in _MEMORY_OPS:
+        if ins.op in MEMORY_OPS:
             site.space, site.op, site.width, site.vec, site.sem, site.scope = memory_facts(ins)
         elif ins.op in ("fence", "membar"):
-            site.sem = next((m for m in ins.mods if m in _STRONG), "sc" if ins.op == "membar" else "acq_rel")
+            site.sem = next((m for m in ins.mods if m in STRONG), "sc" if ins.op == "membar" else "acq_rel")
             site.scope = (
                 {"gl": "gpu"}.get(ins.mods[-1], ins.mods[-1])
                 if ins.op == "membar"
-                else next((m for m in ins.mods if m in _SCOPES), "")
+                else next((m for m in ins.mods if m in SCOPES), "")
             )
         self.sites.append(site)
         return site

@@ -14,8 +14,7 @@ class Unit:
     """``program`` compiled for ``capacity`` lanes, with or without recording addresses.
 
     ``seen[segment]``: the sites whose addresses that segment records, in the order of the rows of the record;
-    ``guarded[segment]``: the
-    guarded instructions whose active lanes it counts.
+    ``guarded[segment]``: the guarded instructions whose active lanes it counts.
     """
 
     def __init__(self, program, capacity, observe, module_addresses, param_address):

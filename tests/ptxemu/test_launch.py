@@ -54,6 +54,10 @@ def test_other_options():
     refuse(entry(PLAIN), 1, 32, "not negative", shared=-1)
 
 
+def test_a_kernel_compiled_for_clusters_is_refused():
+    refuse(entry(PLAIN.replace("void k", "void __cluster_dims__(2) k")), 2, 32, "__cluster_dims__")
+
+
 def test_entries_and_parameters():
     module = ptxemu.load(nvrtc_ptx(PLAIN + BOUNDED.replace(" k(", " l(")))
     assert module.entries == ["k", "l"] and module.target == "sm_90a"

@@ -1,0 +1,62 @@
+"""What a program is cut into: segments of instructions, and the description of each instruction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .ir import BITS
+
+TERMINATORS = {"bra", "brx", "ret", "exit", "trap"}
+MEMORY_OPS = {"ld", "ldu", "st", "atom", "red"}
+_SPACES = {"global", "shared", "local", "const", "param"}
+STRONG = {"volatile", "relaxed", "acquire", "release", "acq_rel", "sc", "mmio"}
+SCOPES = {"cta", "cluster", "gpu", "sys"}
+
+
+@dataclass(slots=True, eq=False)
+class Site:
+    """One instruction as the observer sees it; see ptxemu/observe.py."""
+
+    index: int
+    opcode: str
+    file: str
+    line: int
+    ptx_line: int
+    block: int
+    space: str = ""
+    op: str = ""
+    width: int = 0
+    vec: int = 1
+    sem: str = ""
+    scope: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    """Straight code with one exit. ``kind``: "native" (compiled) or "collective" (run by the machine)."""
+
+    index: int
+    instrs: list = field(default_factory=list)  # (Instr, site index)
+    kind: str = "native"
+    target: int | None = None  # of a branch
+    targets: list | None = None  # of brx.idx
+    next: int | None = None  # fall-through, None after an unconditional branch or exit
+    end: tuple | None = None  # (terminator Instr, site index)
+    live_in: int = 0
+    live_out: int = 0
+    stores: bool = False
+    spins: bool = False  # has an access through which it may wait for another thread
+    waits: bool = False  # ... of another CTA
+
+
+def memory_facts(ins):
+    """(space, op, element bytes, elements, sem, scope) of a memory instruction."""
+    mods = ins.mods
+    space = next((m.split("::")[0] for m in mods if m.split("::")[0] in _SPACES), "generic")
+    sem = next((m for m in mods if m in STRONG), "")
+    if ins.op in ("atom", "red") and not sem:
+        sem = "relaxed"
+    scope = next((m for m in mods if m in SCOPES), "")
+    kind = next((m for m in reversed(mods) if m in BITS), "b32")
+    vec = next((int(m[1:]) for m in mods if m in ("v2", "v4", "v8")), 1)
+    return space, {"ldu": "ld"}.get(ins.op, ins.op), BITS[kind] // 8, vec, sem, scope
