@@ -10,7 +10,7 @@ Several functions share the name of their module (`gl.check` is the function; `f
 
 import importlib
 
-from gemmlab import hardware, results, roofline
+from gemmlab import hardware, machine, results, roofline, stages
 from gemmlab.check import CheckResult, check
 from gemmlab.compile import Compiled, compile_kernel, from_ptx
 from gemmlab.count import count, trace
@@ -19,6 +19,7 @@ from gemmlab.errors import CheckError, GemmlabError
 from gemmlab.exercise import exercise
 from gemmlab.launch import Launch, bind, launch, run
 from gemmlab.measure import measure
+from gemmlab.occupancy import occupancy, occupancy_of
 from gemmlab.source import CudaSource, cuda_source
 
 compile = compile_kernel
@@ -41,10 +42,14 @@ __all__ = [
     "from_ptx",
     "hardware",
     "launch",
+    "machine",
     "measure",
+    "occupancy",
+    "occupancy_of",
     "results",
     "roofline",
     "run",
+    "stages",
     "trace",
 ]
 _ON_DEMAND = ("plots", "widgets")  # they need Matplotlib and ipywidgets, which take a second to import

@@ -11,6 +11,7 @@
     ladder_bars(records)                                              measured kernels beside cuBLAS
     thread_map((32, 8), x="m")                                        thread -> warp -> element of C
     outer_product(8, 8), patch_intensity()                            a thread's patch of C and what its size buys
+    lines({"name": [(x, y)]}), staircase(probe)                       measured points, and models, over a log axis
     warp_patches({"k": trace}, (M, N))                                which elements of C a warp owns
 
 sector_map, bank_grid and instruction_mix also take {variant title: data} to compare variants.
@@ -21,6 +22,7 @@ from .bank_grid import bank_grid, describe_banks
 from .counts import instruction_mix, sectors_by_line
 from .ladder import ladder_bars, recorded_roofline
 from .layers import llm_layers
+from .lines import lines, staircase
 from .patch import outer_product, owners_of, patch_intensity, patch_intensity_of, warp_patches
 from .reads import count_reads, reads_per_element
 from .roof import roofline
@@ -28,7 +30,8 @@ from .sector_map import describe_sectors, sector_map
 from .thread_map import thread_map
 
 __all__ = [
-    "bank_grid", "count_reads", "describe_banks", "describe_sectors", "instruction_mix", "ladder_bars", "llm_layers",
-    "outer_product", "owners_of", "palette", "patch_intensity", "patch_intensity_of", "reads_per_element",
-    "recorded_roofline", "roofline", "sector_map", "sectors_by_line", "thread_map", "warp_patches",
+    "bank_grid", "count_reads", "describe_banks", "describe_sectors", "instruction_mix", "ladder_bars", "lines",
+    "llm_layers", "outer_product", "owners_of", "palette", "patch_intensity", "patch_intensity_of",
+    "reads_per_element", "recorded_roofline", "roofline", "sector_map", "sectors_by_line", "staircase",
+    "thread_map", "warp_patches",
 ]  # fmt: skip
