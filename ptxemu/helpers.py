@@ -233,5 +233,8 @@ def compiled(name):
     if name in exact.ARITY:
         keeper = exact.callback(name)
         return ctypes.cast(keeper, ctypes.c_void_p).value, keeper
-    keeper = cfunc(_SIGNATURES[name], cache=True, nopython=True)(globals()[name])
+    try:
+        keeper = cfunc(_SIGNATURES[name], cache=True, nopython=True)(globals()[name])
+    except RuntimeError:  # no directory that the cache may write to
+        keeper = cfunc(_SIGNATURES[name], nopython=True)(globals()[name])
     return keeper.address, keeper

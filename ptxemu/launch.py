@@ -222,7 +222,7 @@ def launch(
             slots=slots,
         )
         if check:
-            for reg, site in entry.program.never_defined():
+            for reg, site in entry.program.never_defined:
                 observer.finding("uninitialised-register", site, detail=f"register {reg.name}")
     unit = entry.unit(capacity, observer is not None)
     machine = Machine(

@@ -20,7 +20,7 @@ class State:
         self.shared = np.full((self.slots, -(-max(shared_bytes, 1) // 1024) * 1024), 0xFF, np.uint8)
         self.shared_bytes = shared_bytes
         local = self.program.local_size
-        self.local = np.full(max(local * capacity, 1), 0xFF, np.uint8)
+        self.local = np.full(max(local * self.slots * self.stride, 1), 0xFF, np.uint8)
         self.taken = np.zeros(capacity, np.uint8)
         rows = max((len(s) for s in unit.seen.values()), default=0)
         self.seen = np.zeros((max(rows, 1), SEEN_LANES), np.int64)
