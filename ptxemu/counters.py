@@ -29,6 +29,8 @@ def instruction_class(opcode, op="", space=""):
     """Class of an instruction in ``Counters.mix``: "fma", "fp", "special", "int", "convert", "ldg", "stg", "lds",
     "sts", "atomic", …
     """
+    if opcode.startswith("cp.async"):
+        return "ldgsts" if op else "barrier"
     if op in ("atom", "red"):
         return "atomic"
     if op:

@@ -58,6 +58,9 @@ def _message(rule, info, other, who, n, where, detail):
         if rule == "misaligned":
             return f"{text}, an address that is no multiple of {size}"
         return f"{text}, outside the block's shared memory" if where[0].startswith("shared") else text
+    if rule in ("missing-copy-wait", "copy-overwritten"):
+        verb = "reads" if rule == "missing-copy-wait" else "writes to"
+        return f"{who} {verb} {where[0]}, to which the copy of line {other.line} is still under way; {detail}"
     if rule == "uninitialised-register":
         return "a register is used that nothing has set" + (f" ({detail})" if detail else "")
     if rule == "barrier-after-exit":

@@ -31,7 +31,7 @@ def report_faults(machine, segment):
             groups = [(space, np.ones(len(addr), bool), 0)]
         for name, mask, base in groups:
             if mask.any():
-                _report(machine, int(site), name, lane[mask], addr[mask] - base, nbytes)
+                report_refused(machine, int(site), name, lane[mask], addr[mask] - base, nbytes)
 
 
 def _by_window(addr):
@@ -40,7 +40,8 @@ def _by_window(addr):
     return [("shared", shared, SHARED_WINDOW), ("local", local, LOCAL_WINDOW), ("global", ~(shared | local), 0)]
 
 
-def _report(machine, site, space, lane, addr, nbytes):
+def report_refused(machine, site, space, lane, addr, nbytes):
+    """Tell the observer about lanes whose access of ``nbytes`` was refused: out of bounds, else misaligned."""
     inside = _inside(machine, space, addr, nbytes)
     for rule, mask in (("out-of-bounds", ~inside), ("misaligned", inside)):
         if mask.any():

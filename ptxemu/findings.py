@@ -17,6 +17,9 @@ SEVERITY = {
     "deadlock": "error",
     "livelock": "error",
     "trap": "error",
+    "missing-copy-wait": "error",
+    "copy-overwritten": "error",
+    "partial-warp": "error",
     "redundant-store": "info",
 }
 
@@ -31,6 +34,10 @@ ADVICE = {
     "deadlock": "Make sure that every thread that a barrier waits for can reach it.",
     "livelock": "Check the loop's exit condition, and that whoever should change it can still run.",
     "trap": "The kernel stopped itself (assert or trap): check the condition that it tested.",
+    "missing-copy-wait": "Before the read: cp.async.wait_group in the threads that copy (a number N lets their N newest "
+    "groups go on), then a barrier.",
+    "copy-overwritten": "Wait for a stage's copies, and use up what they brought, before the stage is written again.",
+    "partial-warp": "Let all 32 threads of the warp execute it: move it out of the branch, and return from none before.",
     "redundant-store": "Accumulate in a register and store once.",
 }
 

@@ -14,6 +14,7 @@ import time
 import numpy as np
 
 from .barriers import Barriers
+from .copies import Copies
 from .faults import report_faults
 from .group import Group
 from .layout import CTX, LANE_SPECIAL
@@ -50,6 +51,7 @@ class Machine(Scheduler):
         self.stride = -(-self.threads // 32) * 32
         self.slots, self.total, self.spins, self.progress = slots, total_ctas, spins, progress
         self.max_steps, self.profile = max_steps, profile
+        self.schedule = schedule
         self.random = np.random.default_rng(schedule) if isinstance(schedule, int) else None
         self.capacity = unit.capacity
         self.steps = self.last_progress = 0
@@ -64,11 +66,12 @@ class Machine(Scheduler):
         self.functions = unit.functions
         self.allocate(shared_bytes)
         self.barriers = Barriers(self)
+        self.copies = Copies(self)
         memory.machine = self
 
     def release(self):
         """Break reference cycles, so that the arrays go at once."""
-        self.barriers = self.memory.machine = None
+        self.barriers = self.copies = self.memory.machine = None
         self.runnable, self.parked = {}, {}
 
     def run(self):
@@ -96,6 +99,7 @@ class Machine(Scheduler):
         self.special[LANE_SPECIAL.index("smid"), lanes] = (ctas % self.profile.sms)[:, None]
         self.shared[slots] = 0xFF
         self.barriers.reset(slots)
+        self.copies.reset(slots)
         real = np.ascontiguousarray(lanes[:, : self.threads]).ravel()
         self.alive[real] = True
         self.last_store[real] = -1

@@ -26,6 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from .facts import EXAMPLES, Facts
+from .inflight import InFlight
 from .outputs import output_findings
 from .places import ThreadNames
 from .race import RaceChecker
@@ -55,6 +56,10 @@ class Lanes:
             self._starts = np.concatenate(([0], change, [self.n])) if self.n else np.zeros(1, np.int64)
         return self._starts
 
+    def part(self, which):
+        """The lanes that a mask or an index array picks."""
+        return Lanes(self.slot[which], self.tid[which])
+
     @property
     def warps(self):
         return len(self.starts) - 1
@@ -72,10 +77,13 @@ class Observer:
         self.name = ThreadNames(grid, block)
         bx, by, bz = self.name.block
         self.slot_cta = np.full(slots, -1, np.int64)
+        self.lanes_per_cta = -(-bx * by * bz // 32) * 32
         self.tally = Tally(entry.sites) if count else None
         self.race = RaceChecker(entry.sites, memory, bx * by * bz, slots, shared_bytes) if check else None
         self.recorder = Recorder(trace, self.name.grid, memory, entry.sites) if trace else None
         self.shared_layout = tuple(getattr(entry, "shared_layout", ()))
+        copies = check and any(s.second for s in entry.sites)
+        self.flight = InFlight(entry.sites, slots, shared_bytes, self._copy_finding) if copies else None
         self.facts = Facts(entry.sites, memory, self.name, self.shared_layout)
 
     def begin(self, slots, ctas):
@@ -84,6 +92,8 @@ class Observer:
         self.slot_cta[slots] = ctas
         if self.race:
             self.race.begin(slots, ctas)
+        if self.flight:
+            self.flight.begin(slots)
 
     def execute(self, block, lanes):
         """Lanes run basic block ``block`` (index) to its end, once. Called once per run of a block, cheap."""
@@ -112,10 +122,53 @@ class Observer:
             return
         if self.tally:
             self.tally.access(site, space, addr, lanes)
-        if self.race:
-            self.race.access(site, space, addr, lanes, same)
         if self.recorder:
             self.recorder.access(site, space, addr, lanes, self.slot_cta)
+        if self.flight and self.flight.live and space == "shared":
+            self.flight.touched(site, addr, lanes)
+        if self.race:
+            self.race.access(site, space, addr, lanes, same)
+
+    def copy_issued(self, copy, lanes):
+        """Lanes start an asynchronous copy (copies.Copy) from global to shared memory. The shared half of its
+        instruction is the next site. Lanes that read nothing make no global request.
+        """
+        if copy.size is None:
+            self.access(copy.site, "global", copy.src, lanes)
+        else:
+            reads = copy.size > 0
+            self.access(copy.site, "global", copy.src[reads], lanes.part(reads))
+        if self.tally:
+            self.tally.access(copy.site + 1, "shared", copy.dst, lanes)
+        if self.recorder:
+            self.recorder.access(copy.site + 1, "shared", copy.dst, lanes, self.slot_cta)
+        if self.flight:
+            self.flight.issued(copy, lanes)
+        if self.race:
+            self.race.access(copy.site + 1, "shared", copy.dst, lanes, None)
+
+    def copy_landed(self, copy, lanes):
+        """Lanes waited for their part of a copy: its write is entered anew, since only now it is ordered before
+        what the lanes do next. Whoever touched its bytes since the issue has been reported.
+        """
+        if self.race:
+            self.race.access(copy.site + 1, "shared", copy.dst, lanes, None, report=False)
+        if self.flight:
+            self.flight.landed(copy, lanes)
+
+    def _copy_finding(self, rule, site, copy, lanes, addr, positions, owners):
+        """Lanes at ``positions`` touch what ``copy``, issued by threads ``owners``, is still to write."""
+        slot, owner = int(lanes.slot[positions[0]]), int(owners[0])
+        standing, who = copy.standing(slot * self.lanes_per_cta + owner), self.name.text(0, owner, 0)
+        if standing is None:
+            detail = f"{who}, which copies, has not committed it"
+        elif not standing:
+            detail = f"{who}, which copies, has not waited since it committed it"
+        else:
+            place, kept = self.entry.sites[standing[0]], standing[1]
+            detail = f"the wait_group {kept} of line {place.line} lets the newest {kept} go on, and it is among them"
+        chosen = lanes.part(positions)
+        self.finding(rule, site, chosen, addr[positions], "shared", other_site=copy.site, detail=detail)
 
     def fence(self, site, lanes):
         """membar / fence; its scope and semantics stand in the site."""

@@ -26,12 +26,20 @@ _NO_RESULT = {
     "brkpt",
     "pmevent",
     "setmaxnreg",
+    "cp",
+    "stmatrix",
 }
+
+
+def _has_result(ins):
+    if ins.op in ("bar", "barrier"):
+        return "red" in ins.mods
+    return ins.op not in _NO_RESULT and not (ins.op == "wmma" and ins.mods[0] == "store")
 
 
 def destinations(ins):
     """Registers that an instruction writes."""
-    if ins.op in _NO_RESULT and not (ins.op in ("bar", "barrier") and "red" in ins.mods):
+    if not _has_result(ins):
         return []
     out = list(_registers(ins.operands[0])) if ins.operands else []
     if "cc" in ins.mods:
@@ -41,7 +49,7 @@ def destinations(ins):
 
 def sources(ins):
     """Registers that an instruction reads (its guard is not among them)."""
-    first = 0 if ins.op in _NO_RESULT and not (ins.op in ("bar", "barrier") and "red" in ins.mods) else 1
+    first = 1 if _has_result(ins) else 0
     out = []
     reads_carry = ins.op in CARRY_READERS or "cc" not in ins.mods
     for operand in ins.operands[first:] if reads_carry else ins.operands[first:-1]:

@@ -12,6 +12,7 @@ from . import (  # noqa: F401
     ops_bits,
     ops_carry,
     ops_convert,
+    ops_copy,
     ops_float,
     ops_half,
     ops_int,

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import functools
 import os
+from dataclasses import replace
 
 from .inline import Inliner
 from .ir import Instr, Label, Reg
 from .operands import destinations, sources, symbols
 from .ops import COLLECTIVE
-from .segments import MEMORY_OPS, SCOPES, STRONG, TERMINATORS, Segment, Site, memory_facts
+from .segments import MEMORY_OPS, SCOPES, STRONG, TERMINATORS, Segment, Site, collective_facts, memory_facts
 
 
 class Program:
@@ -75,6 +76,8 @@ class Program:
         site = Site(len(self.sites), ins.opcode, self.module.files.get(file, ""), line, ins.ptx_line, block)
         if ins.op in MEMORY_OPS:
             site.space, site.op, site.width, site.vec, site.sem, site.scope = memory_facts(ins)
+        elif ins.op in COLLECTIVE:
+            site.space, site.op, site.width = collective_facts(ins)
         elif ins.op in ("fence", "membar"):
             site.sem = next((m for m in ins.mods if m in STRONG), "sc" if ins.op == "membar" else "acq_rel")
             site.scope = (
@@ -83,6 +86,8 @@ class Program:
                 else next((m for m in ins.mods if m in SCOPES), "")
             )
         self.sites.append(site)
+        if ins.op == "cp" and site.op:
+            self.sites.append(replace(site, index=len(self.sites), space="shared", op="st", second=True))
         return site
 
     def _cut(self, body):

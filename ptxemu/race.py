@@ -50,8 +50,8 @@ class RaceChecker:
             self.shared = sh.with_more_readers(self.shared, MANY)
             self.global_ = sh.with_more_readers(self.global_, MANY)
 
-    def access(self, site, space, addr, lanes, same):
-        """Check and enter one memory instruction."""
+    def access(self, site, space, addr, lanes, same, report=True):
+        """Check and enter one memory instruction; without ``report`` only enter it."""
         if space in _NO_SHADOW:
             return
         info, clocks = self.sites[site], self.clocks
@@ -70,7 +70,7 @@ class RaceChecker:
                 clocks.cta_of, clocks.clock, clocks.base, clocks.warp_base, clocks.dense_index, clocks.dense,
                 kind, flags, site, clocks.any_fence, in_shared, self.out, lane,
             )  # fmt: skip
-            if n:
+            if n and report:
                 self._drain(self.out[:n], site, space, addr, lanes, same)
         if kind == sh.STORE and not in_shared and self.count_stores:
             sh.count_stores(self.stores, offset, self.shift, addr, nbytes)

@@ -14,6 +14,10 @@ EXAMPLES = 4
 _VERB = {"ld": "reads", "st": "writes", "atom": "updates", "red": "updates"}
 
 
+def _verb(site):
+    return "copies to" if site.second else _VERB[site.op]
+
+
 class Pair(NamedTuple):
     """Two unordered accesses; ``site`` came later in the emulator's order. ``equal``: both stored the same value;
     ``fragile``: both are volatile or atomic, in one warp.
@@ -93,7 +97,7 @@ class Words:
     def _race(self, pair, seen):
         a, b, first = self.sites[pair.site], self.sites[pair.other], seen.examples[0]
         where = self._where(pair.space, [e.addr for e in seen.examples])
-        verb, other_verb = _VERB[a.op], _VERB["ld" if pair.other_reads else b.op]
+        verb, other_verb = _verb(a), "reads" if pair.other_reads else _verb(b)
         message = (
             f"{'read-write' if 'reads' in (verb, other_verb) else 'write-write'} race on {where[0]}: "
             f"{self.name.text(first.cta, first.tid)} {verb} it at line {a.line}, "

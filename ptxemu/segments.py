@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .ir import BITS
+from .fragments import wmma_width
+from .ir import BITS, Int
 
 TERMINATORS = {"bra", "brx", "ret", "exit", "trap"}
 MEMORY_OPS = {"ld", "ldu", "st", "atom", "red"}
@@ -29,6 +30,7 @@ class Site:
     vec: int = 1
     sem: str = ""
     scope: str = ""
+    second: bool = False  # the shared-memory half of the instruction before it (cp.async)
 
 
 @dataclass(slots=True, eq=False)
@@ -47,12 +49,31 @@ class Segment:
     stores: bool = False
     spins: bool = False  # has an access through which it may wait for another thread
     waits: bool = False  # ... of another CTA
+    plan: object = None  # what a collective instruction's planner made of it
+
+
+def space_named(mods):
+    """State space that the modifiers name, "generic" where they name none."""
+    return next((m.split("::")[0] for m in mods if m.split("::")[0] in _SPACES), "generic")
+
+
+def collective_facts(ins):
+    """(space, op, bytes of one lane's access) of an instruction that a group runs together; empty where it accesses
+    no memory.
+    """
+    if ins.op == "cp" and len(ins.operands) > 2 and isinstance(ins.operands[2], Int):
+        return "global", "ld", ins.operands[2].value
+    if ins.op in ("ldmatrix", "stmatrix"):
+        return space_named(ins.mods), ins.op[:2], 16
+    if ins.op == "wmma" and ins.mods[0] in ("load", "store"):
+        return space_named(ins.mods), ins.mods[0][:2], wmma_width(ins)
+    return "", "", 0
 
 
 def memory_facts(ins):
     """(space, op, element bytes, elements, sem, scope) of a memory instruction."""
     mods = ins.mods
-    space = next((m.split("::")[0] for m in mods if m.split("::")[0] in _SPACES), "generic")
+    space = space_named(mods)
     sem = next((m for m in mods if m in STRONG), "")
     if ins.op in ("atom", "red") and not sem:
         sem = "relaxed"

@@ -46,7 +46,8 @@ class Tally:
             threads = int(self.threads[info.block]) - self.skipped.get(index, 0)
         space = self.space.get(index, info.space)
         place = info.opcode, info.file, info.line, info.ptx_line, space, info.op
-        return Site(*place, int(self.warps[info.block]), threads, requests, sectors, wavefronts, ideal, nbytes)
+        executions = 0 if info.second else int(self.warps[info.block])
+        return Site(*place, executions, threads, requests, sectors, wavefronts, ideal, nbytes)
 
 
 def _local_sectors(addr, lanes, nbytes):

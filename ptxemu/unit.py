@@ -8,6 +8,7 @@ from .ir import Reg
 from .layout import CTX, MAX_FAULTS
 from .llvm import Native, runtime
 from .operands import destinations, sources
+from .registry import PLAN
 
 
 class Unit:
@@ -33,6 +34,8 @@ class Unit:
                 self.guarded[segment.index] = emitter.guarded_sites
             else:
                 ins = segment.instrs[0][0]
+                if segment.plan is None and ins.op in PLAN:
+                    segment.plan = PLAN[ins.op](program, ins)
                 for reg in destinations(ins) + sources(ins) + ([ins.guard[0]] if ins.guard else []):
                     if isinstance(reg, Reg):
                         self.slot(reg)
