@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from .errors import PtxError
 from .ir import Int, Reg
+from .postmortem import Stop
 from .registry import collective
 
 
@@ -32,6 +34,10 @@ def barrier(machine, segment, ins, site, group):
     mods = [m for m in ins.mods if m not in ("cta", "aligned")]
     if mods[0] == "warp":
         return warp_barrier(machine, segment, ins, site, group)
+    if mods[0] == "cluster":
+        raise PtxError(
+            f"{machine.program.where(ins)}: {ins.opcode!r} is not supported by ptxemu; run this kernel on a GPU"
+        )
     operands, values, red = list(ins.operands), None, "red" in mods
     if red:
         source = operands[-1]
@@ -40,10 +46,19 @@ def barrier(machine, segment, ins, site, group):
         operands = operands[1:-1]
     for piece in _split_by_operands(machine, operands, group):
         number = _uniform(machine, operands[0], piece)
+        if not 0 <= number < 16:
+            _no_such_barrier(machine, site, piece, number)
         count = _uniform(machine, operands[1], piece) if len(operands) > 1 else None
         mine = values if values is None or piece is group else values[np.isin(group.idx, piece.idx)]
         machine.barriers.arrive(piece, number, count, segment, site, "arrive" not in mods, mine)
     return True
+
+
+def _no_such_barrier(machine, site, group, number):
+    if machine.observer is not None:
+        detail = f"threads wait at barrier {number}, but a block has only the barriers 0 to 15"
+        machine.observer.finding("deadlock", site, lanes=machine.lanes_of(group.idx), detail=detail)
+    raise Stop
 
 
 def warp_barrier(machine, segment, ins, site, group):

@@ -97,6 +97,13 @@ def test_early_return_is_a_warning():
     assert report.completed and only(report, "barrier-after-exit").severity == "warning" and not report.errors
 
 
+def test_a_barrier_number_out_of_range():
+    source = """extern "C" __global__ void k(int* x, int n) {
+      asm volatile("bar.sync %0;" :: "r"(n)); x[threadIdx.x] = 1; }"""
+    finding = only(launch(source, 1, 32, [np.zeros(32, np.int32), 16]), "deadlock")
+    assert "barrier 16" in finding.message
+
+
 def test_trap_stops_the_launch():
     source = """extern "C" __global__ void k(int* x) { if (threadIdx.x == 3) __trap(); x[threadIdx.x] = 1; }"""
     report = launch(source, 1, 32, [np.zeros(32, np.int32)])
