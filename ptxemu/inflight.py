@@ -8,6 +8,11 @@ from numba import njit
 GRANULE = 4  # bytes: the least that cp.async copies
 
 
+def copies_to_shared(site):
+    """Whether a site is the shared-memory half of a cp.async, whose first half, the read, is the site before it."""
+    return site.op == "st" and site.opcode.startswith("cp.async")
+
+
 @njit(cache=True)
 def touching(pending, row, slot, addr, nbytes, out):
     """Enter the positions of lanes whose access meets a pending granule in ``out``; return their number."""

@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from .facts import EXAMPLES, Facts
-from .inflight import InFlight
+from .inflight import InFlight, copies_to_shared
 from .outputs import output_findings
 from .places import ThreadNames
 from .race import RaceChecker
@@ -82,7 +82,7 @@ class Observer:
         self.race = RaceChecker(entry.sites, memory, bx * by * bz, slots, shared_bytes) if check else None
         self.recorder = Recorder(trace, self.name.grid, memory, entry.sites) if trace else None
         self.shared_layout = tuple(getattr(entry, "shared_layout", ()))
-        copies = check and any(s.second for s in entry.sites)
+        copies = check and any(copies_to_shared(s) for s in entry.sites)
         self.flight = InFlight(entry.sites, slots, shared_bytes, self._copy_finding) if copies else None
         self.facts = Facts(entry.sites, memory, self.name, self.shared_layout)
 

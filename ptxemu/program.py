@@ -87,7 +87,7 @@ class Program:
             )
         self.sites.append(site)
         if ins.op == "cp" and site.op:
-            self.sites.append(replace(site, index=len(self.sites), space="shared", op="st", second=True))
+            self.sites.append(replace(site, index=len(self.sites), space="shared", op="st"))
         return site
 
     def _cut(self, body):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .findings import ADVICE, Finding
+from .inflight import copies_to_shared
 from .places import locate, variable_at
 
 EXAMPLES = 4
@@ -15,7 +16,7 @@ _VERB = {"ld": "reads", "st": "writes", "atom": "updates", "red": "updates"}
 
 
 def _verb(site):
-    return "copies to" if site.second else _VERB[site.op]
+    return "copies to" if copies_to_shared(site) else _VERB[site.op]
 
 
 class Pair(NamedTuple):

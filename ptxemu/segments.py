@@ -30,7 +30,6 @@ class Site:
     vec: int = 1
     sem: str = ""
     scope: str = ""
-    second: bool = False  # the shared-memory half of the instruction before it (cp.async)
 
 
 @dataclass(slots=True, eq=False)

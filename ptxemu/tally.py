@@ -6,6 +6,7 @@ import numpy as np
 
 from . import counting
 from .counters import Counters, Site
+from .inflight import copies_to_shared
 
 
 class Tally:
@@ -46,7 +47,7 @@ class Tally:
             threads = int(self.threads[info.block]) - self.skipped.get(index, 0)
         space = self.space.get(index, info.space)
         place = info.opcode, info.file, info.line, info.ptx_line, space, info.op
-        executions = 0 if info.second else int(self.warps[info.block])
+        executions = 0 if copies_to_shared(info) else int(self.warps[info.block])
         return Site(*place, executions, threads, requests, sectors, wavefronts, ideal, nbytes)
 
 
