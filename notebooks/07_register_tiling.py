@@ -48,7 +48,7 @@ from numba import cuda, float32, uint32
 
 
 def fed(kernel):
-    counters = gl.count(kernel, 128, 128, 64)
+    counters = gl.count(kernel, 128, 128, 512)
     loads, fmas = counters.total(space="shared", op="ld"), counters.mix()["fma"]
     share = min(1, fmas / 4 / loads.wavefronts)
     print(f"{kernel}: {loads.requests / fmas:.3f} loads and {loads.wavefronts / fmas:.3f} wavefronts", end="")
@@ -282,11 +282,12 @@ def shared_loads(kernel):
         return error
 
 
-for kernel in ("k07_register_2d", "k07_warp_tile"):
+for kernel in ("k05_tiled_square", "k07_register_2d", "k07_warp_tile"):
     print(f"{kernel}: {shared_loads(kernel)}")
 
 # %% [markdown]
-# With ptxas 12.9, `register_2d` has two `LDS.128` for `B`, which still conflict two ways, and eight scalar loads for
+# With ptxas 12.9, even the square tile has its broadcasts of `A` merged, four steps of `k` at a time. `register_2d` has
+# two `LDS.128` for `B`, which still conflict two ways, and eight scalar loads for
 # `A`: in `smem_a[m, k]` the eight rows of one `k` are BK words apart, and nothing can merge them. That makes 16 + 16
 # wavefronts for 64 multiply-adds, at most half the peak (modelled). Better than our count, and not good.
 #

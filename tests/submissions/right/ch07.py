@@ -19,7 +19,9 @@ RIGHT = {
 """,
         },
         "harmonic mean": {
-            "source": "def flop_per_byte(TM, TN, BK, itemsize):\n    return np.float64(2 / itemsize / (1 / TM + 1 / TN))",
+            "source": """def flop_per_byte(TM, TN, BK, itemsize):
+    return np.float64(2 / itemsize / (1 / TM + 1 / TN))
+""",
         },
     },
     "07.2": {

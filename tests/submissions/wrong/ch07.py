@@ -104,7 +104,10 @@ WRONG = {
             "replace": [("tx + 16 * j", "4 * tx + j")],
             "says": r"line \d+: 2-way bank conflict: the loads take",
         },
-        "loads only": {"replace": [(SPREAD, SPREAD.replace("tx + 16 * j", "4 * tx + j"))], "says": "column 1 holds column 4 of"},
+        "loads only": {
+            "replace": [(SPREAD, SPREAD.replace("tx + 16 * j", "4 * tx + j"))],
+            "says": "column 1 holds column 4 of",
+        },
         "stores only": {
             "replace": [("n0 + tx + 16 * j", "n0 + 4 * tx + j")],
             "says": "column 1 holds column 16 of",
