@@ -1,0 +1,397 @@
+# %% [markdown]
+# # 06 · Bank conflicts
+#
+# **Why is on-chip memory slow sometimes?** Shared memory has 32 banks. Lanes that want different words of one bank
+# queue for it. We store the tile of `A` the other way round, see one store take 32 turns, and cure it in three ways.
+
+# %% [markdown]
+# ## At a glance
+#
+# - **Builds on:** [05](05_shared_tiling.ipynb): the tiled kernel.
+# - **You will be able to:** compute the wavefronts of any access, 16 to 128 bits wide; find a conflict by source line,
+#   here and in a profiler; cure it by padding, by a swizzle of words or of 16-byte chunks, and say what each costs;
+#   tell when a conflict is worth curing.
+# - **Needs:** nothing; a GPU adds the stopwatch.
+# - **Time:** 75 minutes.
+
+# %% tags=["setup", "hide-input"]
+# Set-up, the same in every notebook: find the course, or fetch it.
+import subprocess
+import sys
+from pathlib import Path
+
+root = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / "gemmlab").is_dir()), Path("gemm-ladder"))
+if not root.is_dir():
+    url = "https://github.com/gemm-ladder/gemm-ladder"
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", "--branch=main", url, root.name], check=True)
+sys.path.insert(0, str(root.resolve()))
+
+import numpy as np
+
+import gemmlab as gl
+
+# %load_ext gemmlab.magic
+print(gl.device().reason)
+
+# %% [markdown]
+# ## The limit
+#
+# Word `w` (4 bytes) of shared memory lies in bank `w % 32`. In one **wavefront** every bank can deliver one word, to
+# as many lanes as want it. So what a request costs is decided, once more, by 32 addresses together: the largest
+# number of *different* words in one bank.
+
+# %%
+from collections import Counter
+
+from numba import cuda, float32, uint32
+
+
+def passes(words):
+    return max(Counter(int(word) % 32 for word in set(words)).values())
+
+
+lane = np.arange(32)
+print({"32 neighbours": passes(lane), "one word": passes(0 * lane), "neighbours, backwards": passes(31 - lane)})
+
+# %% [markdown]
+# **Predict:** lane `i` reads word `stride · i`. How many wavefronts at strides 2, 3, 4, 16, 32 and 33? The emulator
+# counts what a kernel really does:
+
+# %%
+@cuda.jit
+def strided(out, stride):
+    smem = cuda.shared.array(2048, float32)
+    lane = cuda.threadIdx.x
+    for i in range(lane, 2048, 32):
+        smem[i] = i
+    cuda.syncthreads()
+    out[lane] = smem[stride * lane]
+
+
+for stride in (1, 2, 3, 4, 16, 32, 33):
+    run = gl.launch(strided, np.zeros(32, np.float32), stride, grid=1, block=32, backend="emulator")
+    load = run.report.counters.total(space="shared", op="ld")
+    derived, counted, excess = passes(stride * lane), load.wavefronts, load.excess_wavefronts
+    print(f"stride {stride:2}: {derived:2} wavefronts derived, {counted:2} counted, {excess:2} in excess")
+
+# %% [markdown]
+# The greatest common divisor of stride and 32: odd strides are free, and a stride of 32 is the worst there is, a
+# **32-way conflict**. (The profiler gave the same counts for stores with these strides on an H200; a test keeps the
+# emulator to them.)
+#
+# A tile of 16 × 16 words puts element `(i, j)` in bank `(16·i + j) % 32`. **Predict:** 16 lanes read a column. Then a
+# row. Which one conflicts? A widely read guide has it the wrong way round.
+
+# %%
+i = np.arange(16)
+print("16 × 16, column:", passes(16 * i + 3), " row:", passes(16 * 3 + i))
+
+# %% [markdown]
+# ## The idea
+#
+# In chapter 05 every request took one wavefront: lanes lay along rows, or shared a word. But threads will soon compute
+# several rows of `C` each, and then want several `m` at the same `k`, side by side. So let us store the tile of `A`
+# *transposed*: `smem_a[k, m]`.
+#
+# The lanes that load a row of `A`, coalesced, now store it down a column. Its pitch is 32 words.
+#
+# **Predict** the wavefronts of each of the four shared-memory accesses: two stores, two loads.
+
+# %%
+gl.count("k06_transposed", 64, 64, 64)
+
+# %%
+def store_of_a(kernel, **launch):  # the first store to shared memory of warp 5
+    return next(a for a in gl.trace(kernel, 64, 64, 64, warp=5, **launch) if a.space == "shared" and a.kind == "st")
+
+
+gl.plots.bank_grid(store_of_a("k06_transposed"))
+
+# %% [markdown]
+# The store of `A`: 32 wavefronts, all 32 lanes at one bank (counted). The other three are free. So per tile a warp
+# spends 97 wavefronts where 66 would do: 31 of 32 that the store takes are excess, 47 % on top.
+#
+# ## Cure 1: padding
+#
+# One unused word at the end of each row makes the pitch 33: element `(k, m)` moves to bank `(k + m) % 32`, and a
+# column walks through all of them. The change is one number:
+
+# %%
+TILE = 32
+PITCH = TILE + 1
+
+
+# %% tags=["kernel"] gemmlab={"kernel": "simt/k06_padded.py"}
+@cuda.jit
+def padded(A, B, C):
+    smem_a = cuda.shared.array((TILE, PITCH), float32)  # NOTE: [k, m]; column TILE is never used
+    smem_b = cuda.shared.array((TILE, TILE), float32)
+    M, N, K = uint32(C.shape[0]), uint32(C.shape[1]), uint32(A.shape[1])
+    tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
+    m, n = uint32(cuda.blockIdx.y * TILE) + ty, uint32(cuda.blockIdx.x * TILE) + tx
+    acc = float32(0)
+
+    for k0 in range(uint32(0), K, uint32(TILE)):
+        smem_a[tx, ty] = A[m, k0 + tx] if m < M and k0 + tx < K else float32(0)
+        smem_b[ty, tx] = B[k0 + ty, n] if k0 + ty < K and n < N else float32(0)
+        cuda.syncthreads()
+        for k in range(uint32(TILE)):
+            acc += smem_a[k, ty] * smem_b[k, tx]
+        cuda.syncthreads()
+
+    if m < M and n < N:
+        C[m, n] = acc
+
+
+# %%
+rule = {
+    "grid": ["cdiv(N, 32)", "cdiv(M, 32)", "1"],
+    "block": [32, 32, 1],
+    "shared": 0,
+    "args": ["A", "B", "C"],
+}
+gl.check(padded, rule=rule)
+gl.plots.bank_grid(store_of_a(padded, rule=rule))
+
+# %% [markdown]
+# - **It costs memory**, 128 bytes here; with four stages of big tiles that adds up.
+# - **It costs alignment.** Rows start at multiples of 132 bytes. A 128-bit access needs a multiple of 16, and stops
+#   the kernel without it: "+1" and `float4` do not go together, though guides list them side by side.
+# - **The right number depends on the request**, not on the tile: in a block of 16 × 16, "+1" still conflicts
+#   (exercise 06.4).
+#
+# ## Cure 2: a swizzle of words
+#
+# Leave the rows where they are and permute each within itself: element `(k, m)` goes to column `m ^ k`. XOR with a
+# fixed number is a permutation, and its own inverse, so that the same formula serves store and load.
+
+# %%
+def word_swizzle(k, m, rows=32):
+    return 32 * k + (m ^ (k % rows))
+
+
+m = np.arange(32)
+print("every word used once:", len({word_swizzle(k, column) for k in range(32) for column in m}) == 1024)
+for rows in (32, 16, 8):
+    print(f"m ^ (k % {rows:2}): row {passes(word_swizzle(5, m, rows))}, column {passes(word_swizzle(m, 5, rows))}")
+
+
+# %% [markdown]
+# `k % 8`, which is in circulation for 4-byte words too, sends 32 lanes to eight banks: 4-way, whatever the row's
+# length (counted). It belongs to another unit, to which we come. In the kernel two index expressions change:
+
+# %% tags=["kernel"] gemmlab={"kernel": "simt/k06_xor_word.py"}
+@cuda.jit
+def xor_word(A, B, C):
+    smem_a = cuda.shared.array((TILE, TILE), float32)  # NOTE: [k, m ^ k]
+    smem_b = cuda.shared.array((TILE, TILE), float32)
+    M, N, K = uint32(C.shape[0]), uint32(C.shape[1]), uint32(A.shape[1])
+    tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
+    m, n = uint32(cuda.blockIdx.y * TILE) + ty, uint32(cuda.blockIdx.x * TILE) + tx
+    acc = float32(0)
+
+    for k0 in range(uint32(0), K, uint32(TILE)):
+        smem_a[tx, ty ^ tx] = A[m, k0 + tx] if m < M and k0 + tx < K else float32(0)
+        smem_b[ty, tx] = B[k0 + ty, n] if k0 + ty < K and n < N else float32(0)
+        cuda.syncthreads()
+        for k in range(uint32(TILE)):
+            acc += smem_a[k, ty ^ k] * smem_b[k, tx]
+        cuda.syncthreads()
+
+    if m < M and n < N:
+        C[m, n] = acc
+
+
+# %%
+gl.check(xor_word, rule=rule)
+gl.plots.bank_grid(store_of_a(xor_word, rule=rule))
+
+# %% [markdown]
+# No padding, no conflict. But four neighbours in `m` are now scattered: no 128-bit load can fetch them.
+#
+# ## How wide is a request?
+#
+# A wavefront moves at most 32 words. With 64 bits per lane a half-warp is served at a time, with 128 bits a
+# **quarter-warp**: eight lanes, each a *chunk* of 16 bytes, four banks wide. Two and four wavefronts are then the
+# fewest possible, and conflicts arise only among lanes that are served together. Below 32 bits lanes share words.
+#
+# **Predict:** each lane reads the first chunk of its own row. Which pitch is free of conflicts at 128 bits: 32, 33 or
+# 36 words? And 16-bit elements, one per lane, down a column of a 32 × 32 tile?
+
+# %%
+from gemmlab.bank_probe import wavefronts
+
+for width, pitch in [(16, 32), (16, 36), (8, 32), (8, 34), (4, 32), (4, 33), (2, 16), (2, 17)]:
+    took, least = wavefronts(4 * pitch * lane, width)
+    print(f"{8 * width:3} bits, pitch {pitch} words: {took:2} wavefronts, {least} at least")
+
+# %% [markdown]
+# At 128 bits a pitch of 36 words, four of padding, is free, and 33 is not allowed at all. A column of 16-bit elements
+# with 64 bytes to a row is 16-way; copied in chunks it would be free.
+#
+# ## Cure 3: a swizzle of chunks
+#
+# Permute chunks instead of words: chunk `c` of row `k` goes to place `c ^ (k % 8)`. A row of 128 bytes has exactly
+# eight. Inside a chunk nothing moves, so that 128-bit loads stay possible. This is the swizzle that TMA and the tensor
+# cores' descriptors have in hardware (chapters 11, 14, 15).
+
+# %%
+def chunk_swizzle(k, m):
+    return 32 * k + 4 * (m // 4 ^ k % 8) + m % 4
+
+
+wide = wavefronts(4 * chunk_swizzle(lane, 0), 16)
+print(f"128 bits down a column of chunks: {wide[0]} wavefronts, {wide[1]} at least")
+print(f"32 bits down a column: {passes(chunk_swizzle(lane, 5))} wavefronts")
+
+
+# %% [markdown]
+# Free for the wide access, and 4-way for our scalar store: the eight places of a chunk serve 32 lanes. A swizzle fits
+# *requests*, not tiles. So we change the request: a warp loads 4 rows of `A`, 8 elements of each, which is still four
+# sectors, and stores all four words of all eight chunks.
+
+# %% tags=["kernel"] gemmlab={"kernel": "simt/k06_xor_chunk.py"}
+@cuda.jit
+def xor_chunk(A, B, C):
+    smem_a = cuda.shared.array((TILE, TILE), float32)  # NOTE: [k, chunk of m ^ k % 8, place in the chunk]
+    smem_b = cuda.shared.array((TILE, TILE), float32)
+    M, N, K = uint32(C.shape[0]), uint32(C.shape[1]), uint32(A.shape[1])
+    tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
+    m, n = uint32(cuda.blockIdx.y * TILE) + ty, uint32(cuda.blockIdx.x * TILE) + tx
+    acc = float32(0)
+
+    # Place the lanes on A so that a warp stores all 4 words of all 8 chunks.
+    ak = tx % uint32(8) + ty % uint32(4) * uint32(8)
+    am = tx // uint32(8) + ty // uint32(4) * uint32(4)
+    am_global = m - ty + am
+
+    for k0 in range(uint32(0), K, uint32(TILE)):
+        a = A[am_global, k0 + ak] if am_global < M and k0 + ak < K else float32(0)
+        smem_a[ak, am ^ ak % uint32(8) * uint32(4)] = a
+        smem_b[ty, tx] = B[k0 + ty, n] if k0 + ty < K and n < N else float32(0)
+        cuda.syncthreads()
+        for k in range(uint32(TILE)):
+            acc += smem_a[k, ty ^ k % uint32(8) * uint32(4)] * smem_b[k, tx]
+        cuda.syncthreads()
+
+    if m < M and n < N:
+        C[m, n] = acc
+
+
+# %%
+gl.check(xor_chunk, rule=rule)
+gl.plots.bank_grid(store_of_a(xor_chunk, rule=rule))
+
+# %% [markdown]
+# Shorter rows need another formula. With 64 bytes to a row two rows share the 32 banks, and it is every second row
+# that must differ: `c ^ (k // 2 % 4)`. Try it, and the others, on any access:
+
+# %%
+gl.widgets.bank_explorer()
+
+# %% [markdown]
+# And here are the kernels' own addresses, lane by lane:
+
+# %%
+gl.widgets.bank_explorer(
+    transposed="k06_transposed", padded="k06_padded", words="k06_xor_word", chunks="k06_xor_chunk"
+)
+
+# %% [markdown]
+# ## What do the cures cost?
+#
+# **Predict** which of the four kernels executes most integer instructions per multiply-add.
+
+# %%
+STUDY = ("k05_tiled_square", "k06_transposed", "k06_padded", "k06_xor_word", "k06_xor_chunk")
+counted = {name: gl.count(name, 64, 64, 64) for name in STUDY}
+print(f"{'':17} wavefronts excess  int/multiply-add  registers  shared bytes")
+for name, c in counted.items():
+    mix, shared, built = c.mix(), c.total(space="shared"), gl.compile(name, target="sm_90")
+    per = mix["int"] / mix["fma"]
+    print(f"{name:17} {shared.wavefronts:10,} {shared.excess_wavefronts:6,} {per:17.2f}"
+          f"  {built.registers or '?':>9}  {built.static_shared or '?':>12}")
+
+# %% [markdown]
+# XOR is no constant offset: an address `m ^ k` must be computed for each `k`, or kept in a register of its own. In the
+# chunk swizzle only eight of them differ. (Registers are `ptxas`'s for `sm_90`, here.)
+#
+# ## Predict, then measure
+#
+# Excess wavefronts are a *count*. Do they cost time? Only if the kernel waits for shared memory: in one that waits for
+# DRAM no stopwatch finds a conflict. Ours loops on shared memory, 64 loads per store of `A`. At one wavefront per
+# cycle:
+
+# %%
+def at_most(wavefronts, steps, sms=132, ghz=1.98):
+    return sms * 64 * steps / wavefronts * ghz / 1e3  # TFLOP/s: a step is 32 multiply-adds of a warp
+
+
+steps = 64**3 / 32
+for name, c in counted.items():
+    ceiling = at_most(c.total(space="shared").wavefronts, steps)
+    print(f"{name:17} at most {ceiling:.1f} TFLOP/s (modelled, H200)")
+print(f"a 32-way conflict in the inner loop: at most {at_most(33, 1):.1f}")
+
+# %% [markdown]
+# The last line is the other place for the same mistake: lanes that walk down a column of a tile *in the loop over
+# `k`*, as the mapping of chapter 03 would. There the conflict meets every multiply-add instead of one store in 64
+# loads. **Predict** the order of the five, and then look:
+
+# %%
+sizes = (1024, 2048, 4096)
+found = {kernel: [gl.measure(kernel, n, n, n) for n in sizes] for kernel in STUDY}
+print(f"TFLOP/s at {sizes}, {found['k06_transposed'][0].label}")
+for kernel, some in found.items():
+    print(f"{kernel:17}", *(f"{m.tflops:6.2f}" if m.tflops else "  none" for m in some))
+
+# %% [markdown]
+# On a GPU, Nsight Compute counts the same quantities:
+#
+# | here | `ncu --metrics …` |
+# |---|---|
+# | wavefronts of loads | `l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum` |
+# | excess of loads | `l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum` |
+# | … of stores | the same with `op_st` |
+#
+# The profiler's counter can exceed what addresses explain, as data that arrives from L2 competes for the same port.
+# Prove a swizzle by its addresses, as here; then measure.
+
+# %%
+kernels = ["k05_tiled_square", "k06_transposed", "k06_padded"]
+long = {name: gl.count(name, 64, 64, 4096) for name in kernels}
+gl.plots.recorded_roofline("H200", "float32", kernels=kernels, bytes="requested", counters=long)
+
+# %% [markdown]
+# On the roofline nothing moves sideways: conflicts cost no bytes. The plot knows DRAM and arithmetic; banks are a
+# third limit, which only the wavefronts show.
+#
+# ## What limits us now?
+#
+# > **Takeaway.** A request to shared memory costs as many wavefronts as the fullest bank has different words, for each
+# > group of lanes that is served together. Padding is the cheapest cure, an XOR of 16-byte chunks the one that keeps
+# > 128-bit access and wastes nothing. A layout is right or wrong *for a request*.
+#
+# Without a conflict the kernel is where chapter 05 was: two wavefronts for 32 multiply-adds, an eighth of what the
+# arithmetic could take. The loads themselves are too many. How much work can be had per byte of shared memory? That is
+# chapter 07.
+
+# %% [markdown]
+# ## Exercises
+#
+# In [exercises/06_bank_conflicts.ipynb](../exercises/06_bank_conflicts.ipynb): **06.1** wavefronts of a strided load,
+# **06.2** a swizzle by words, **06.3** by chunks, **06.4** repair the padding.
+#
+# ## References
+#
+# - NVIDIA, [CUDA C++ Programming
+#   Guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#shared-memory-5-x), shared memory and banks.
+# - NVIDIA, [Nsight Compute: kernel profiling
+#   guide](https://docs.nvidia.com/nsight-compute/ProfilingGuide/index.html), shared-memory metrics.
+# - NVIDIA developer forum, [cp.async and bank
+#   conflicts](https://forums.developer.nvidia.com/t/cp-async-introduces-bank-conflict-than-naive-ldg-and-sts-ptx/245066):
+#   what the counter includes.
+# - M. Harris, [An efficient matrix transpose in CUDA
+#   C/C++](https://developer.nvidia.com/blog/efficient-matrix-transpose-cuda-cc/): padding, shown on a transpose.
+# - NVIDIA, [CUTLASS: CuTe layouts and
+#   swizzles](https://github.com/NVIDIA/cutlass/blob/main/include/cute/swizzle.hpp).
