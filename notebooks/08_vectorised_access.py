@@ -35,8 +35,8 @@ print(gl.device().reason)
 # %% [markdown]
 # ## The limit
 #
-# Each quarter of a Hopper SM issues one warp instruction per cycle, and has 32 FP32 lanes, which take just that one. So
-# every instruction that is *not* a multiply-add takes the slot of one. **Predict:** what share of the warp tile's
+# Each quarter of a Hopper SM issues one warp instruction per cycle, and has 32 FP32 lanes, which take just that one.
+# So every instruction that is *not* a multiply-add takes the slot of one. **Predict:** what share of the warp tile's
 # instructions are multiply-adds?
 
 # %%
@@ -61,8 +61,8 @@ before = issue("k07_warp_tile")
 # ## The idea
 #
 # A load instruction names an address and a width: 4, 8 or 16 bytes per lane (`ld.v2.f32`, `ld.v4.f32`; in SASS
-# `LDG.64`, `LDG.128`). With 16 bytes a warp asks for 512 bytes at once: four floats, or eight halves, per lane. Here is
-# a copy whose width is a macro:
+# `LDG.64`, `LDG.128`). With 16 bytes a warp asks for 512 bytes at once: four floats, or eight halves, per lane. Here
+# is a copy whose width is a macro:
 
 # %%
 # %%cuda copy VEC=float
@@ -98,8 +98,8 @@ gl.plots.sector_map({name: copied(name, 0).trace for name in WIDTHS}, arrays=("s
 
 # %% [markdown]
 # Wide access moves *the same sectors* in a quarter of the instructions. It is no other memory path, and it does not
-# align anything to cache lines, as one can read: 16 bytes further, a request of 512 bytes straddles a 17th sector. The
-# rule of chapter 04 stands: neighbouring lanes, neighbouring addresses.
+# align anything to cache lines, as one can read: 16 bytes further, a request of 512 bytes straddles a 17th sector.
+# The rule of chapter 04 stands: neighbouring lanes, neighbouring addresses.
 #
 # ## load4 and store4
 #
@@ -194,8 +194,8 @@ def vectorised(A, B, C):
             else:
                 edge_store4(C, m, n, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3])
 # %% [markdown]
-# - **`aligned`** asks two questions once per block. Does every row of `A`, `B` and `C` start at a multiple of 16 bytes
-#   (K and N multiples of 4)? Does no tile stick out of the matrix, along K either?
+# - **`aligned`** asks two questions once per block. Does every row of `A`, `B` and `C` start at a multiple of 16
+#   bytes (K and N multiples of 4)? Does no tile stick out of the matrix, along K either?
 # - **`edge_load4`, `edge_store4`** look at each element: zeros beyond the edge, nothing stored there. They serve the
 #   ragged tiles, and *all* tiles if the rows are not aligned. Libraries do it in the same way or pad their buffers.
 # - **`alignment=16`** for the shared arrays; a float array alone promises 4.
@@ -207,7 +207,8 @@ gl.check(vectorised, rule=rule)
 # %% [markdown]
 # ## Predict, then count
 #
-# **Predict:** requests and sectors per request of `A`, `B` and `C`; wavefronts in shared memory; share of multiply-adds.
+# **Predict:** requests and sectors per request of `A`, `B` and `C`; wavefronts in shared memory; share of
+# multiply-adds.
 
 # %%
 after = issue("k08_vectorised")
@@ -221,8 +222,8 @@ for name, counters in {"warp tile": before, "vectorised": after}.items():
 # %% [markdown]
 # Inputs: a quarter of the requests, four times the sectors in each: no byte saved. `C` is another matter. The scalar
 # stores of the warp tile had lanes 16 bytes apart, so that each sector was touched by four instructions; now one
-# instruction fills it, and a quarter of the sectors remains. Shared memory serves the same wavefronts, since a 128-bit
-# request takes four of them.
+# instruction fills it, and a quarter of the sectors remains. Shared memory serves the same wavefronts, since a
+# 128-bit request takes four of them.
 
 # %%
 gl.plots.instruction_mix({"warp tile": before, "vectorised": after})
@@ -249,9 +250,9 @@ print("in the PTX:", *re.findall(r"(?:ld|st)\.global[.\w]*", gl.compile(variants
 # ### Rows and padding
 #
 # A matrix is aligned if its first element is and its **pitch**, the distance of its rows, is a multiple of 16 bytes.
-# The same holds in shared memory, where the guides' padding of *one* word meets their `float4`. Lanes `2r` and `2r + 1`
-# store to rows 0 and 4 of `smem_a`, column `r`. **Predict** which of the three pitches is aligned, and which is free of
-# conflicts:
+# The same holds in shared memory, where the guides' padding of *one* word meets their `float4`. Lanes `2r` and `2r +
+# 1` store to rows 0 and 4 of `smem_a`, column `r`. **Predict** which of the three pitches is aligned, and which is
+# free of conflicts:
 
 # %%
 def ways(words):
@@ -268,8 +269,8 @@ for pitch in (128, 129, 132):
 #
 # ## What the compiler does by itself
 #
-# Must we write vectors at all? Here are four neighbours, copied one by one; the next cell fills in `Q` and `ALIGNED` in
-# four ways. **Predict** which of them becomes 128-bit.
+# Must we write vectors at all? Here are four neighbours, copied one by one; the next cell fills in `Q` and `ALIGNED`
+# in four ways. **Predict** which of them becomes 128-bit.
 
 # %%
 # %%cuda four
@@ -290,15 +291,15 @@ for qualifier in ("", "__restrict__"):
         print(f"{qualifier or 'plain pointers'}, alignment promised: {promise}\n   ", " ".join(opcodes))
 
 # %% [markdown]
-# The compiler needs two proofs. **No aliasing**: without `__restrict__` the store to `y[i]` might change `x[i + 1]`, so
-# that the loads may not move together. **Alignment**: a `float*` promises 4 bytes. For a shared array it knows the
+# The compiler needs two proofs. **No aliasing**: without `__restrict__` the store to `y[i]` might change `x[i + 1]`,
+# so that the loads may not move together. **Alignment**: a `float*` promises 4 bytes. For a shared array it knows the
 # address, so there it often merges by itself, as we saw in chapter 07. A `float4` is both promises, in our hand.
 #
 # ### The read-only path
 #
-# `.nc` in the listing is the *non-coherent* load, `__ldg(p)` in CUDA C++: it says that nobody writes the data while the
-# kernel runs. On Kepler it led to a cache of its own; since Volta, data of both kinds lie in the same L1. With `const`
-# and `__restrict__` the compiler uses it unasked; Numba, which cannot know, does not:
+# `.nc` in the listing is the *non-coherent* load, `__ldg(p)` in CUDA C++: it says that nobody writes the data while
+# the kernel runs. On Kepler it led to a cache of its own; since Volta, data of both kinds lie in the same L1. With
+# `const` and `__restrict__` the compiler uses it unasked; Numba, which cannot know, does not:
 
 # %%
 print("Numba:", sorted(set(re.findall(r"ld\.global[.\w]*", gl.compile("k08_vectorised").ptx))))
@@ -383,8 +384,8 @@ except gl.GemmlabError as error:
 # %% [markdown]
 # ## Measure
 #
-# **Predict** the gain over the warp tile, whose shared loads the assembler had already merged. And what does one column
-# more cost, 4097 instead of 4096?
+# **Predict** the gain over the warp tile, whose shared loads the assembler had already merged. And what does one
+# column more cost, 4097 instead of 4096?
 
 # %%
 KERNELS = ("k07_warp_tile", "k08_vectorised", "k08_vectorised_cuda")
@@ -416,14 +417,16 @@ gl.plots.recorded_roofline(
 # %% [markdown]
 # ## Exercises
 #
-# In [exercises/08_vectorised_access.ipynb](../exercises/08_vectorised_access.ipynb): **08.1** the widest aligned load,
-# **08.2** four columns per thread, **08.3** repair a `float4` kernel.
+# In [exercises/08_vectorised_access.ipynb](../exercises/08_vectorised_access.ipynb): **08.1** the widest aligned
+# load, **08.2** four columns per thread, **08.3** repair a `float4` kernel.
 #
 # ## References
 #
-# - NVIDIA, [PTX ISA](https://docs.nvidia.com/cuda/parallel-thread-execution/): vectors and their alignment; `ld.global.nc`.
-# - NVIDIA, [CUDA C++ Programming Guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/): device memory accesses,
-#   size and alignment; `__ldg`; `__restrict__` in the Best Practices Guide.
+# - NVIDIA, [PTX ISA](https://docs.nvidia.com/cuda/parallel-thread-execution/): vectors and their alignment;
+#   `ld.global.nc`.
+# - NVIDIA, [CUDA C++ Programming Guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/): device memory
+#   accesses, size and alignment; `__ldg`; `__restrict__` in the Best Practices Guide.
 # - J. Luitjens, [CUDA Pro Tip: increase performance with vectorized memory
-#   access](https://developer.nvidia.com/blog/cuda-pro-tip-increase-performance-with-vectorized-memory-access/), NVIDIA 2013.
+#   access](https://developer.nvidia.com/blog/cuda-pro-tip-increase-performance-with-vectorized-memory-access/),
+#   NVIDIA 2013.
 # - [Numba for CUDA: extending](https://nvidia.github.io/numba-cuda/): intrinsics.
