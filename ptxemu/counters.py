@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
+
+from .fragments import shape_of
 
 _INT_OPS = frozenset(
     "add sub mul mul24 mad mad24 sad div rem abs neg min max popc clz bfind fns brev bfe bfi bmsk szext dp4a dp2a and "
@@ -31,6 +34,8 @@ def instruction_class(opcode, op="", space=""):
     """
     if opcode.startswith("cp.async"):
         return "ldgsts" if op else "barrier"
+    if opcode.startswith(("ldmatrix", "stmatrix")):
+        return "ldsm" if op == "ld" else "stsm"
     if op in ("atom", "red"):
         return "atomic"
     if op:
@@ -58,9 +63,12 @@ def instruction_class(opcode, op="", space=""):
 
 def flops_per_thread(opcode):
     """Floating-point operations of one thread's execution: 2 for a fused multiply-add, 1 for add, sub and mul,
-    twice that for packed types.
+    twice that for packed types. A matrix instruction counts
+    2 m n k per warp, for integers too.
     """
     name, *mods = opcode.split(".")
+    if name == "mma" or opcode.startswith("wmma.mma"):
+        return 2 * math.prod(shape_of(mods)) // 32
     if not mods or not mods[-1].startswith(("f", "bf")):
         return 0
     work = {"fma": 2, "mad": 2, "add": 1, "sub": 1, "mul": 1}.get(name, 0)

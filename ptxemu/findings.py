@@ -34,10 +34,10 @@ ADVICE = {
     "deadlock": "Make sure that every thread that a barrier waits for can reach it.",
     "livelock": "Check the loop's exit condition, and that whoever should change it can still run.",
     "trap": "The kernel stopped itself (assert or trap): check the condition that it tested.",
-    "missing-copy-wait": "Before the read: cp.async.wait_group in the threads that copy (a number N lets their N newest "
+    "missing-copy-wait": "Before the read: cp.async.wait_group in the threads that copy (a number N lets the newest N "
     "groups go on), then a barrier.",
     "copy-overwritten": "Wait for a stage's copies, and use up what they brought, before the stage is written again.",
-    "partial-warp": "Let all 32 threads of the warp execute it: move it out of the branch, and return from none before.",
+    "partial-warp": "Let all 32 threads of the warp execute it: outside branches, before any of them returns.",
     "redundant-store": "Accumulate in a register and store once.",
 }
 

@@ -16,11 +16,14 @@ from . import (  # noqa: F401
     ops_float,
     ops_half,
     ops_int,
+    ops_ldmatrix,
     ops_logic,
     ops_memory,
     ops_minmax,
+    ops_mma,
     ops_move,
     ops_warp,
+    ops_wmma,
 )
 from .registry import COLLECTIVE, NATIVE
 

@@ -65,7 +65,7 @@ def collective_facts(ins):
     if ins.op in ("ldmatrix", "stmatrix"):
         return space_named(ins.mods), ins.op[:2], 16
     if ins.op == "wmma" and ins.mods[0] in ("load", "store"):
-        return space_named(ins.mods), ins.mods[0][:2], wmma_width(ins)
+        return space_named(ins.mods), {"load": "ld", "store": "st"}[ins.mods[0]], wmma_width(ins)
     return "", "", 0
 
 
