@@ -9,6 +9,7 @@
     instruction_mix(counters)                                         warp instructions by class
     sectors_by_line(counters)                                         sectors per request, by source line
     ladder_bars(records)                                              measured kernels beside cuBLAS
+    machine_map(blocks=8)                                             grid, block, warp, lane, and the SMs that run them
     thread_map((32, 8), x="m")                                        thread -> warp -> element of C
     outer_product(8, 8), patch_intensity()                            a thread's patch of C and what its size buys
     lines({"name": [(x, y)]}), staircase(probe)                       measured points, and models, over a log axis
@@ -23,6 +24,7 @@ from .counts import instruction_mix, sectors_by_line
 from .ladder import ladder_bars, recorded_roofline
 from .layers import llm_layers
 from .lines import lines, staircase
+from .machine_map import machine_map
 from .patch import outer_product, owners_of, patch_intensity, patch_intensity_of, warp_patches
 from .reads import count_reads, reads_per_element
 from .roof import roofline
@@ -31,7 +33,7 @@ from .thread_map import thread_map
 
 __all__ = [
     "bank_grid", "count_reads", "describe_banks", "describe_sectors", "instruction_mix", "ladder_bars", "lines",
-    "llm_layers", "outer_product", "owners_of", "palette", "patch_intensity", "patch_intensity_of",
+    "llm_layers", "machine_map", "outer_product", "owners_of", "palette", "patch_intensity", "patch_intensity_of",
     "reads_per_element", "recorded_roofline", "roofline", "sector_map", "sectors_by_line", "staircase",
     "thread_map", "warp_patches",
 ]  # fmt: skip

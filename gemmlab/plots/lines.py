@@ -57,6 +57,7 @@ def lines(series, *, models=None, x="", y="", title="", caption="", levels=None,
     ax.set_title(title, pad=16 if levels else None)
     text = "; ".join(f"{name}: " + ", ".join(f"{px:g} → {py:.3g}" for px, py in points)
                      for name, points in {**series, **{f"{k} (modelled)": v for k, v in models.items()}}.items())
+    caption = caption and caption[0].upper() + caption[1:].rstrip(".") + "."
     return finish(figure, f"{title}. {y} by {x}. {text}.", caption)
 
 
@@ -69,7 +70,7 @@ def staircase(probe):
         x="footprint: bytes visited in random order",
         y="cycles per load",
         title="Latency of one load",
-        caption=probe.label[0].upper() + probe.label[1:] + ".",
+        caption=probe.label,
         levels=LEVELS,
         x_bytes=True,
         y_log=True,
