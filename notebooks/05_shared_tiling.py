@@ -334,8 +334,8 @@ for kernel, some in found.items():
 
 # %% [markdown]
 # "None" means that this figure has not been recorded yet. Whatever the stopwatch says, compare it with two models: the
-# bytes say a factor of 32, the load instructions say one. Published runs of the same step: 1.5 times on an A6000
-# (Boehm).
+# bytes say a factor of 32, the load instructions say one. Boehm's published series has 1.5
+# times for this step, on an A6000.
 
 # %%
 gl.plots.recorded_roofline(

@@ -78,6 +78,20 @@ def test_xor_of_words(width):
     assert ways(width * LANES + (column ^ (LANES % 32))) == 1
 
 
+def test_one_element_per_thread_fills_square_tiles_only():
+    def filled(BM, BN, BK):
+        return {(ty, tx) for ty in range(BM) for tx in range(BN)} == {(m, k) for m in range(BM) for k in range(BK)}
+
+    assert filled(16, 16, 16) and not filled(16, 32, 8) and not filled(16, 32, 64)
+
+
+def test_chunk_swizzle_serves_eight_lanes_at_a_time():
+    rows = np.arange(8)
+    words = [32 * r + 4 * (0 ^ r) + i for r in rows for i in range(4)]
+    assert ways(np.array(words)) == 1
+    assert ways(np.array([32 * r + i for r in rows for i in range(4)])) == 8  # ldmatrix's rows, not swizzled
+
+
 def test_traffic_of_tiles():
     M = N = K = 256
     BM = BN = 32
