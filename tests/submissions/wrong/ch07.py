@@ -43,7 +43,10 @@ WRONG = {
             "replace": [("else float32(0)\n        cuda.syncthreads()", "else float32(0)")],
             "says": "race on shared",
         },
-        "A of another row": {"replace": [("smem_a[k, row + i]", "smem_a[k, col + i]")], "says": r"C is wrong in 38\d\d of"},
+        "A of another row": {
+            "replace": [("smem_a[k, row + i]", "smem_a[k, col + i]")],
+            "says": r"C is wrong in 38\d\d of",
+        },
         "rows and columns swapped": {
             "replace": [(PRODUCT, PRODUCT.replace("acc[i, j]", "acc[j, i]"))],
             "says": r"C is wrong in 30\d\d of",
