@@ -8,8 +8,9 @@ lanes touch (``l1tex__t_requests_pipe_lsu_mem_global_op_*``, ``l1tex__t_sectors_
 
 Shared memory: 32 banks of 4 bytes. A wavefront serves any set of words with at most one word per bank; lanes that want
 the same word, or parts of it, share it. 64-bit accesses are served by half-warps, 128-bit ones by quarter-warps
-(``l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*``). The ideal is one wavefront for every half- or quarter-warp with
-an active lane, so that the excess is ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_*``.
+(``l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*``). A load serves two neighbouring halves or quarters together where
+all active lanes i and i ^ 1, or all i and i ^ 2, of the two want the same address; a store never does. The ideal is one
+wavefront for every group served, so that the excess is ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_*``.
 """
 
 from __future__ import annotations
@@ -54,40 +55,58 @@ def count_sectors(addr, starts, nbytes, row):
 
 
 @njit(cache=True)
-def count_wavefronts(addr, tid, starts, nbytes, row):
+def served_together(addr, tid, first, last, partner):
+    """Whether the lanes ``first:last`` of one warp, each with lane ^ ``partner`` where active, want the same address."""
+    for i in range(first, last):
+        other = tid[i] ^ partner
+        for j in range(max(first, i - partner), min(last, i + partner + 1)):
+            if tid[j] == other and addr[j] != addr[i]:
+                return False
+    return True
+
+
+@njit(cache=True)
+def count_wavefronts(addr, tid, starts, nbytes, row, load):
     """Add the requests, wavefronts, ideal wavefronts, bytes and threads of one shared-memory instruction to ``row``
-    int64[6].
+    int64[6]; ``load`` is false for a store.
 
     A phase's wavefronts are the largest number of distinct words in one bank. ``word_of[bank]`` lists a phase's
-    words of a bank, ``load`` their number, valid where ``seen_in`` is the running phase.
+    words of a bank, ``depth`` their number, valid where ``seen_in`` is the running phase.
     """
     word_of = np.empty((32, 128), np.int64)
-    load = np.empty(32, np.int64)
+    depth = np.empty(32, np.int64)
     seen_in = np.full(32, -1, np.int64)
     phase_shift = 5 if nbytes <= 4 else (4 if nbytes == 8 else 3)
     phases, wavefronts = 0, 0
     for w in range(len(starts) - 1):
         worst, running = 0, np.int64(-1)
+        unit, shift = np.int64(-1), phase_shift
         for i in range(starts[w], starts[w + 1]):
-            if tid[i] >> phase_shift != running:
-                running = tid[i] >> phase_shift
+            if load and nbytes > 4 and tid[i] >> (phase_shift + 1) != unit:
+                unit, last = tid[i] >> (phase_shift + 1), i
+                while last < starts[w + 1] and tid[last] >> (phase_shift + 1) == unit:
+                    last += 1
+                same = served_together(addr, tid, i, last, 1) or served_together(addr, tid, i, last, 2)
+                shift, running = (phase_shift + 1 if same else phase_shift), np.int64(-1)
+            if tid[i] >> shift != running:
+                running = tid[i] >> shift
                 wavefronts += worst
                 phases, worst = phases + 1, 0
             for word in range(addr[i] >> 2, ((addr[i] + nbytes - 1) >> 2) + 1):
                 bank = word & 31
                 if seen_in[bank] != phases:
-                    seen_in[bank], load[bank], word_of[bank, 0] = phases, 1, word
+                    seen_in[bank], depth[bank], word_of[bank, 0] = phases, 1, word
                     worst = max(worst, 1)
                     continue
                 new = True
-                for j in range(load[bank]):
+                for j in range(depth[bank]):
                     if word_of[bank, j] == word:
                         new = False
                         break
                 if new:
-                    word_of[bank, load[bank]] = word
-                    load[bank] += 1
-                    worst = max(worst, load[bank])
+                    word_of[bank, depth[bank]] = word
+                    depth[bank] += 1
+                    worst = max(worst, depth[bank])
         wavefronts += worst
     row[REQUESTS] += len(starts) - 1
     row[WAVEFRONTS] += wavefronts

@@ -27,7 +27,7 @@ class Tally:
         nbytes = info.width * info.vec
         self.space[site] = space
         if space == "shared":
-            counting.count_wavefronts(addr, lanes.tid, lanes.starts, nbytes, row)
+            counting.count_wavefronts(addr, lanes.tid, lanes.starts, nbytes, row, info.op == "ld")
         elif space == "global":
             counting.count_sectors(addr, lanes.starts, nbytes, row)
         else:

@@ -53,20 +53,38 @@ def sectors_of(access) -> Sectors:
     )
 
 
+def lane_groups(access) -> list[list[int]]:
+    """Return the active lanes of a shared-memory request in the groups that are served one after the other.
+
+    A warp for up to 4 bytes per lane, half-warps for 8, quarter-warps for 16; a load serves two neighbouring groups
+    together where all their active lanes i and i ^ 1, or all i and i ^ 2, want the same address. These are the rules of
+    ptxemu.counting, calibrated on an H200.
+    """
+    addresses = np.asarray(access.addresses, dtype=np.int64)
+    size = 32 * 4 // max(4, access.width)
+    groups = []
+    for first in range(0, 32, min(32, 2 * size)):
+        lanes = [lane for lane in range(first, min(32, first + 2 * size)) if addresses[lane] >= 0]
+        same = access.kind == "ld" and any(
+            all(addresses[lane] == addresses[lane ^ partner] for lane in lanes if lane ^ partner in lanes)
+            for partner in (1, 2)
+        )
+        halves = [lanes] if same else [[i for i in lanes if i < first + size], [i for i in lanes if i >= first + size]]
+        groups += [half for half in halves if half]
+    return groups
+
+
 def wavefronts_of(access) -> list[dict[int, tuple[int, tuple[int, ...]]]]:
     """Return the wavefronts of a shared-memory request, each {bank: (word index, lanes served)}.
 
-    Lanes that want the same 4-byte word share one read of it. A 64-bit access is served in two half-warps and a 128-bit
-    access in four quarter-warps; within such a group, words that fall on one bank take one wavefront each.
+    Lanes that want the same 4-byte word share one read of it. Within a group of lanes that is served at once, words that
+    fall on one bank take one wavefront each.
     """
     addresses = np.asarray(access.addresses, dtype=np.int64).tolist()
-    group = 32 * 4 // max(4, access.width)
     fronts: list[dict[int, tuple[int, tuple[int, ...]]]] = []
-    for first in range(0, 32, group):
+    for group in lane_groups(access):
         banks: dict[int, dict[int, list[int]]] = {}
-        for lane in range(first, first + group):
-            if addresses[lane] < 0:
-                continue
+        for lane in group:
             for word in range(addresses[lane] // 4, (addresses[lane] + access.width + 3) // 4):
                 banks.setdefault(word % BANKS, {}).setdefault(word, []).append(lane)
         for depth in range(max((len(words) for words in banks.values()), default=0)):
@@ -82,9 +100,7 @@ def wavefronts_of(access) -> list[dict[int, tuple[int, tuple[int, ...]]]]:
 
 def ideal_wavefronts(access) -> int:
     """Return the fewest wavefronts that a request of this width takes: one for each group of lanes that is served."""
-    active = np.asarray(access.addresses, dtype=np.int64) >= 0
-    group = 32 * 4 // max(4, access.width)
-    return max(1, int(active.reshape(-1, group).any(axis=1).sum()))
+    return max(1, len(lane_groups(access)))
 
 
 def variants_of(accesses, default: str = "") -> dict[str, list]:

@@ -59,6 +59,7 @@ def _site(access) -> dict:
         "array": access.name,
         "line": source_line(access),
         "width": int(access.width),
+        "kind": access.kind,
         "steps": [],
     }
 

@@ -187,7 +187,7 @@ def test_pictures_show_what_the_counters_count(seen):
             counting.count_sectors(addresses[active], starts, width, row)
             assert len(sectors_of(access).sectors) == row[counting.SECTORS]
         else:
-            counting.count_wavefronts(addresses[active], active, starts, width, row)
+            counting.count_wavefronts(addresses[active], active, starts, width, row, access.kind == "ld")
             shown = (len(wavefronts_of(access)), ideal_wavefronts(access))
             assert shown == (row[counting.WAVEFRONTS], row[counting.IDEAL])
 

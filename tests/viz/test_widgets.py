@@ -168,7 +168,7 @@ def test_roofline_component_computes_what_python_does(name, dtype, shape):
 @pytest.mark.parametrize(("stride", "width"), [(0, 4), (1, 4), (8, 4), (33, 4), (1, 8), (2, 16), (1, 1)])
 def test_bank_component_counts_what_python_does(stride, width):
     access = fakes.shared(stride, width)
-    script = f"\nconsole.log(gemmLadder.wavefronts({json.dumps(access.addresses.tolist())}, {width}).length)"
+    script = f"\nconsole.log(gemmLadder.wavefronts({json.dumps(access.addresses.tolist())}, {width}, 'ld').length)"
     assert run_script(script) == len(wavefronts_of(access))
 
 

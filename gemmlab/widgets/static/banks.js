@@ -2,13 +2,25 @@
 (() => {
   const G = window.gemmLadder;
 
-  // The wavefronts of a request, [{bank: [lanes]}]: half-warps for 8 bytes per lane, quarter-warps for 16.
-  function wavefronts(list, width) {
-    const group = 128 / Math.max(4, width), fronts = [];
-    for (let first = 0; first < 32; first += group) {
+  // The active lanes in groups served one after the other: half-warps for 8 bytes per lane, quarter-warps for 16; a load serves
+  // two neighbours together where all lanes i and i ^ 1, or all i and i ^ 2, want the same address (ptxemu/counting.py).
+  function groups(list, width, kind) {
+    const size = 128 / Math.max(4, width), found = [];
+    for (let first = 0; first < 32; first += 2 * size) {
+      const lanes = [...Array(Math.min(32, first + 2 * size) - first).keys()].map((i) => i + first).filter((i) => list[i] !== null);
+      const same = kind === "ld" && [1, 2].some((p) => lanes.every((i) => !lanes.includes(i ^ p) || list[i] === list[i ^ p]));
+      const halves = same ? [lanes] : [lanes.filter((i) => i < first + size), lanes.filter((i) => i >= first + size)];
+      found.push(...halves.filter((half) => half.length));
+    }
+    return found;
+  }
+
+  // The wavefronts of a request, [{bank: [lanes]}].
+  function wavefronts(list, width, kind) {
+    const fronts = [];
+    for (const group of groups(list, width, kind)) {
       const banks = new Map();
-      for (let lane = first; lane < first + group; lane++) {
-        if (list[lane] === null) continue;
+      for (const lane of group) {
         for (let word = Math.floor(list[lane] / 4); word * 4 < list[lane] + width; word++) {
           const bank = banks.get(word % 32) || banks.set(word % 32, new Map()).get(word % 32);
           bank.set(word, [...(bank.get(word) || []), lane]);
@@ -25,11 +37,11 @@
   }
   G.wavefronts = wavefronts;
 
-  // The fewest wavefronts possible: one for each half- or quarter-warp (or the warp, up to 4 bytes) with an active lane.
-  const ideal = (list, width) => new Set(list.flatMap((a, lane) => (a === null ? [] : [Math.floor((lane * Math.max(4, width)) / 128)]))).size || 1;
+  // The fewest wavefronts possible: one for each group.
+  const ideal = (list, width, kind) => groups(list, width, kind).length || 1;
 
-  function panel(title, list, width, lane, pick) {
-    const fronts = wavefronts(list, width), best = ideal(list, width), cell = 20, high = 16, bad = fronts.length > best;
+  function panel(title, list, width, kind, lane, pick) {
+    const fronts = wavefronts(list, width, kind), best = ideal(list, width, kind), cell = 20, high = 16, bad = fronts.length > best;
     const view = G.svg("svg", { viewBox: `-1 -1 ${32 * cell + 2} ${fronts.length * high + 30}`, role: "img",
       "aria-label": `${title}: ${G.plural(fronts.length, "wavefront")}, ideal ${best}` });
     fronts.forEach((front, row) => {
@@ -73,7 +85,7 @@
         const list = G.addresses(one.steps[Math.min(state.step, one.steps.length - 1)]);
         const address = list[state.lane];
         if (address !== null) said.push(`${variant.title || one.label}: byte ${address}, bank ${Math.floor(address / 4) % 32}`);
-        return panel(variant.title, list, one.width, state.lane, pick).node;
+        return panel(variant.title, list, one.width, one.kind, state.lane, pick).node;
       }));
       status.textContent = `Lane ${state.lane} → ${said.join(" · ") || "idle"}`;
     }
@@ -116,7 +128,7 @@
     }
     function shown(title, padding, swizzle) {
       const { list, why } = request(padding, swizzle);
-      if (list) return panel(title, list, 4 * state.width, state.lane, pick).node;
+      if (list) return panel(title, list, 4 * state.width, "ld", state.lane, pick).node;
       return G.el("div", { class: "gl-panel" }, G.el("h4", {}, title), G.el("p", { class: "gl-verdict gl-bad" }, G.el("b", {}, why)));
     }
     function render() {
