@@ -1,10 +1,11 @@
-"""Record what a GPU computes for every case of tests/ptxemu/golden_cases.py.
+"""Record what a GPU computes for every case of tests/ptxemu/golden_cases.py and golden_tensor.py.
 
     python3 tools/record_goldens.py --out DIR
 
 needs a GPU of compute capability 9.0 (the cases say sm_90a) and CuPy; takes about a minute. Writes
-DIR/goldens_<gpu>.json.gz: provenance, and per case the raw result bits. Copy the file to tests/ptxemu/data/. The
-operands are not stored: golden_values.py makes the same ones anywhere, and their checksum is recorded. Each case is
+DIR/goldens_<gpu>.json.gz and DIR/tensor_goldens_<gpu>.json.gz (``--only scalar`` or ``--only tensor``: one of them):
+provenance, and per case the raw result bits. Copy the files to tests/ptxemu/data/. The operands are not stored:
+golden_values.py and golden_tensor.py make the same ones anywhere, and their checksum is recorded. Each case is
 one PTX module that the driver compiles, so a case that it refuses is reported and left out.
 """
 
@@ -21,6 +22,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "ptxemu"))
 
+import golden_tensor  # noqa: E402
 from golden_cases import CASES  # noqa: E402
 from golden_ptx import TARGET, VERSION, module  # noqa: E402
 from golden_values import COUNT, bits_of, operands  # noqa: E402
@@ -50,6 +52,26 @@ def record(case, cupy):
     return result.get(), checksum(columns)
 
 
+def record_tensor(case, cupy):
+    """Run one case of golden_tensor.py on the GPU: its entry in the record. Raises what CuPy raises."""
+    words, image = case.make()
+    inputs = hashlib.sha256(words.tobytes() + image.tobytes()).hexdigest()[:16]
+    image, words = cupy.asarray(image), cupy.asarray(words if words.size else np.zeros(32, np.uint32))
+    out, after = cupy.zeros((max(case.outputs, 1), 32), np.uint32), cupy.zeros(golden_tensor.IMAGE // 4, np.uint32)
+    compiled = cupy.cuda.function.Module()
+    compiled.load(golden_tensor.module(case).encode())
+    compiled.get_function("golden")((1,), (32,), (image, words, out, after))
+    cupy.cuda.runtime.deviceSynchronize()
+    results = {"out": out, "shared": after, "image": image}
+    return {"inputs": inputs} | {k: base64.b64encode(v.get().tobytes()).decode() for k, v in results.items()}
+
+
+def record_scalar(case, cupy):
+    """One case of golden_cases.py: its entry in the record."""
+    result, operand_hash = record(case, cupy)
+    return {"operands": operand_hash, "bits": base64.b64encode(result.tobytes()).decode()}
+
+
 def provenance(cupy):
     """Who recorded this: GPU, driver, compiler, date."""
     properties = cupy.cuda.runtime.getDeviceProperties(0)
@@ -68,30 +90,37 @@ def provenance(cupy):
     }
 
 
+def write(cases, run, cupy, about, path):
+    """Record ``cases`` with ``run`` and write the file; a refused case must not lose the others."""
+    recorded, refused = {}, []
+    for case in cases:
+        try:
+            recorded[case.name] = run(case, cupy)
+        except Exception as error:  # noqa: BLE001
+            refused.append(f"{case.name}: {str(error).splitlines()[0]}")
+    text = json.dumps({"recorded": about, "refused": refused, "cases": recorded}, separators=(",", ":"))
+    path.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+    print(f"{path}: {len(recorded)} cases, {path.stat().st_size:,} bytes; {len(refused)} refused")
+    for line in refused:
+        print("  refused", line)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--out", type=Path, required=True, help="folder for goldens_<gpu>.json.gz")
-    out = parser.parse_args().out
+    parser.add_argument("--out", type=Path, required=True, help="folder for the two files")
+    parser.add_argument("--only", choices=("scalar", "tensor"), help="record one of the two tables")
+    args = parser.parse_args()
     try:
         import cupy
     except ImportError:
         parser.error("CuPy is missing: install cupy-cuda13x (or cupy-cuda12x)")
     about = provenance(cupy)
-    cases, refused = {}, []
-    for case in CASES:
-        try:
-            result, operand_hash = record(case, cupy)
-        except Exception as error:  # noqa: BLE001  the driver's refusal of one case must not lose the others
-            refused.append(f"{case.name}: {str(error).splitlines()[0]}")
-            continue
-        cases[case.name] = {"operands": operand_hash, "bits": base64.b64encode(result.tobytes()).decode()}
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / f"goldens_{about['gpu'].lower().replace(' ', '_')}.json.gz"
-    text = json.dumps({"recorded": about, "refused": refused, "cases": cases}, separators=(",", ":"))
-    path.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
-    print(f"{path}: {len(cases)} cases, {path.stat().st_size:,} bytes; {len(refused)} refused")
-    for line in refused:
-        print("  refused", line)
+    gpu = about["gpu"].lower().replace(" ", "_")
+    args.out.mkdir(parents=True, exist_ok=True)
+    if args.only != "tensor":
+        write(CASES, record_scalar, cupy, about, args.out / f"goldens_{gpu}.json.gz")
+    if args.only != "scalar":
+        write(golden_tensor.CASES, record_tensor, cupy, about, args.out / f"tensor_goldens_{gpu}.json.gz")
 
 
 if __name__ == "__main__":
