@@ -56,7 +56,7 @@ def count_sectors(addr, starts, nbytes, row):
 
 @njit(cache=True)
 def served_together(addr, tid, first, last, partner):
-    """Whether the lanes ``first:last`` of one warp, each with lane ^ ``partner`` where active, want the same address."""
+    """Whether each of the lanes ``first:last`` of one warp wants the address of lane ^ ``partner``, where active."""
     for i in range(first, last):
         other = tid[i] ^ partner
         for j in range(max(first, i - partner), min(last, i + partner + 1)):

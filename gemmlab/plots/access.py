@@ -69,7 +69,8 @@ def lane_groups(access) -> list[list[int]]:
             all(addresses[lane] == addresses[lane ^ partner] for lane in lanes if lane ^ partner in lanes)
             for partner in (1, 2)
         )
-        halves = [lanes] if same else [[i for i in lanes if i < first + size], [i for i in lanes if i >= first + size]]
+        low, high = [i for i in lanes if i < first + size], [i for i in lanes if i >= first + size]
+        halves = [lanes] if same else [low, high]
         groups += [half for half in halves if half]
     return groups
 
