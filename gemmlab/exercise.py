@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from . import export
 from .errors import CheckError, GemmlabError
 
-CHAPTERS = ("02", "03", "04", "05", "06", "07", "08")
+CHAPTERS = ("01", "02", "03", "04", "05", "06", "07", "08", "09")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -91,13 +91,21 @@ def _extend(spans: list, number: int, kind: str) -> None:
 
 
 def overlap(trace) -> float:
-    """Return how many shared loads a warp issues while a tile is on its way: mean over the tiles after the first."""
-    rows = issue_order(trace)
-    multiplying = [n for start, end, *_ in rows.get("multiply", []) for n in range(start, end)]
-    spans = rows.get("global load under way", [])[1:]
-    if not spans:
+    """Return the mean number of shared loads that a warp issues between a global load and the next shared store.
+
+    Loads before the first multiply are left out: nothing can hide them. Raises GemmlabError when there are no others.
+    """
+    seen, waiting, multiplying = [], [], False
+    for access in trace:
+        if access.space == "shared" and access.kind == "ld":
+            multiplying, waiting = True, [n + 1 for n in waiting]
+        elif access.space == "shared" and access.kind == "st":
+            seen, waiting = seen + waiting, []
+        elif access.kind == "ld" and multiplying:
+            waiting.append(0)
+    if not seen:
         raise GemmlabError("the trace holds no second tile: trace a longer K")
-    return sum(sum(start <= n < end for n in multiplying) for start, end, *_ in spans) / len(spans)
+    return sum(seen) / len(seen)
 
 
 def fit(M: int = 4096, N: int = 4096, K: int = 4096, pair: tuple[str, str] = PAIR) -> str:

@@ -57,7 +57,7 @@ print(f"at {h200.clock_mhz} MHz: {2 * lanes * h200.clock_mhz / 1e6:.1f} TFLOP/s;
 # (`__syncwarp`).
 
 # %%
-gl.plots.machine_map(blocks=8, warps=4, sms=4)
+gl.plots.machine_map(blocks=8, warps=8, sms=4)
 
 # %% [markdown]
 # Inside one Hopper SM, with what guides often get wrong:
@@ -292,7 +292,7 @@ def banks(stride):
     return [access for access in run.report.trace if access.kind == "st"]
 
 
-gl.plots.bank_grid({f"stride {stride}": banks(stride) for stride in (1, 2, 32)})
+gl.plots.bank_grid({f"stride {stride}": banks(stride) for stride in (1, 2, 8)})
 
 # %%
 # One addition for two floats read and one written.
