@@ -78,8 +78,8 @@ def lane_groups(access) -> list[list[int]]:
 def wavefronts_of(access) -> list[dict[int, tuple[int, tuple[int, ...]]]]:
     """Return the wavefronts of a shared-memory request, each {bank: (word index, lanes served)}.
 
-    Lanes that want the same 4-byte word share one read of it. Within a group of lanes that is served at once, words that
-    fall on one bank take one wavefront each.
+    Lanes that want the same 4-byte word share one read of it. Within a group of lanes that is served at once, words
+    that fall on one bank take one wavefront each.
     """
     addresses = np.asarray(access.addresses, dtype=np.int64).tolist()
     fronts: list[dict[int, tuple[int, tuple[int, ...]]]] = []
