@@ -1,4 +1,5 @@
-"""Record what Nsight Compute counts for every access pattern of tests/ptxemu/pattern_cases.py.
+"""Record what Nsight Compute counts for every access pattern of tests/ptxemu/pattern_cases.py and
+pattern_tensor.py.
 
     python3 tools/record_patterns.py --out DIR
 
@@ -23,6 +24,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "ptxemu"))
 
+import pattern_tensor  # noqa: E402
 from pattern_cases import GLOBAL_BYTES, PATTERNS, module_source  # noqa: E402
 
 METRICS = {
@@ -36,6 +38,12 @@ METRICS = {
     "shared_st_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
     "shared_ld_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
     "shared_st_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "shared_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+    "shared_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
+    "ldsm_instructions": "smsp__inst_executed_op_ldsm.sum",
+    "ldgsts_instructions": "smsp__inst_executed_op_ldgsts.sum",
+    "ldgsts_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ldgsts.sum",
+    "ldgsts_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
     "wavefronts_per_instruction": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared.sum",
     "wavefronts_ideal_per_instruction": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_ideal.sum",
 }
@@ -49,6 +57,9 @@ def launch():
     data = cupy.zeros(GLOBAL_BYTES, cupy.uint8)
     for pattern in PATTERNS:
         module.get_function(pattern.name)((1,), pattern.block, (data,))
+    module = cupy.RawModule(code=pattern_tensor.module_source(), backend="nvrtc", options=("--std=c++17",))
+    for pattern in pattern_tensor.PATTERNS:
+        module.get_function(pattern.name)((1,), (32,), (data,))
     cupy.cuda.runtime.deviceSynchronize()
 
 
@@ -134,8 +145,9 @@ def main():
     path = args.out / f"patterns_{about['gpu'].lower().replace(' ', '_')}.json"
     lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(counts[name])}" for name in sorted(counts))
     path.write_text(f'{{"recorded": {json.dumps(about)},\n"patterns": {{\n{lines}\n}}}}\n')
-    missing = [p.name for p in PATTERNS if p.name not in counts]
-    print(f"{path}: {len(counts)} of {len(PATTERNS)} patterns in {time.time() - started:.0f} s")
+    every = [*PATTERNS, *pattern_tensor.PATTERNS]
+    missing = [p.name for p in every if p.name not in counts]
+    print(f"{path}: {len(counts)} of {len(every)} patterns in {time.time() - started:.0f} s")
     if missing:
         sys.exit(f"not counted: {', '.join(missing[:5])}; the report is {log}")
 
