@@ -19,6 +19,7 @@ from ptxemu.trace import Access, Trace
 
 TRACE_LIMIT = 1 << 14  # accesses
 CODE_WIDTH = 60  # characters of a source line in a table
+CODE_BESIDE = 34  # … in a page's table that has columns of shared memory too
 COLUMNS = ("line", "code", "instructions", "array", "requests", "sectors/request", "wavefronts", "excess", "bytes")
 
 
@@ -115,10 +116,11 @@ class Counts(Counters):
 
     def _repr_html_(self):
         columns, rows = self.table()
+        width = CODE_BESIDE if "wavefronts" in columns else CODE_WIDTH
 
         def cell(name, value, tag="td"):
             style = "text-align:left" if name in ("code", "array") else "text-align:right"
-            text = html.escape(value)
+            text = html.escape(_cut(value, width)) if name == "code" else html.escape(value).replace("/", "/<br>")
             inner = f"<code>{text}</code>" if name == "code" and tag == "td" and text else text
             return f'<{tag} style="{style}">{inner}</{tag}>'
 
@@ -148,8 +150,11 @@ class Counts(Counters):
 
 def _code(text: str) -> str:
     """Return a source line without its indentation and comment, at most CODE_WIDTH characters."""
-    text = re.split(r"\s+(?:#|//)", text.strip())[0]
-    return text if len(text) <= CODE_WIDTH else text[: CODE_WIDTH - 1] + "…"
+    return _cut(re.split(r"\s+(?:#|//)", text.strip())[0], CODE_WIDTH)
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _counts(site: Site) -> dict[str, int | float]:

@@ -46,15 +46,15 @@ print(gl.device().reason)
 from gemmlab.results import find
 
 
-def dram_read(kernel, n):  # bytes, by the profiler on an H200; None where nothing is recorded
+def dram_read(kernel, n):  # bytes, by the profiler on an H200, or None
     records = find(kernel, n, n, n)
     return records[0].get("profile", {}).get("dram_read_bytes") if records else None
 
 
 for n in (1024, 2048, 4096):
-    once, requested, moved = 2 * n * n * 4, 2 * n**3 * 4, dram_read("k04_coalesced", n)
+    once, moved = 2 * n * n * 4, dram_read("k04_coalesced", n)
     text = f"{moved / once:.1f} × once" if moved else "not recorded"
-    print(f"{n}: once is {once / 1e6:5.1f} MB, requested {requested / 1e9:5.1f} GB, from DRAM {text}")
+    print(f"{n}: once {once / 1e6:5.1f} MB, requested {once * n / 1e9:5.1f} GB, DRAM {text}")
 
 # %% [markdown]
 # While both matrices fit in L2, DRAM delivers each byte about once: the caches already serve the reuse. Beyond that
@@ -194,7 +194,8 @@ def two_blocks(A, B, C):
 
 A, B = np.ones((2, 32, 32), np.float32)
 sums = np.zeros((32, 32), np.float32)
-print(gl.launch(two_blocks, A, B, sums, grid=(1, 1, 2), block=(32, 32), backend="emulator"))
+launch = {"grid": (1, 1, 2), "block": (32, 32), "backend": "emulator"}
+print(gl.launch(two_blocks, A, B, sums, **launch))
 
 # %% [markdown]
 # ## Predict, then count
@@ -212,10 +213,10 @@ after
 # `C` does not matter, to 8. (Line by line, requests and bytes of the copies are those of both memories.)
 
 # %%
-for name, kernel, how in [("coalesced", "k04_coalesced", {}), ("tiled", tiled_square, {"rule": rule})]:
-    everywhere = gl.trace(kernel, 64, 64, 64, cta=None, warp=None, **how)
-    reads = {array: int(gl.plots.count_reads(everywhere, array, (64, 64))[0].max()) for array in "AB"}
-    print(f"{name}: an element of A is read {reads['A']} times, one of B {reads['B']} times")
+for kernel in ("k04_coalesced", "k05_tiled_square"):
+    everywhere = gl.trace(kernel, 64, 64, 64, cta=None, warp=None)
+    a, b = (gl.plots.count_reads(everywhere, name, (64, 64))[0].max() for name in "AB")
+    print(f"{kernel:16}: each element of A is requested {a} times, of B {b} times")
 
 
 # %% [markdown]
@@ -230,7 +231,8 @@ def requested_bytes(M, N, K, BM, BN):
 
 for shape in [(64, 64, 64), (33, 17, 40), (100, 70, 50)]:
     counted = gl.count(tiled_square, *shape, rule=rule).bytes("global")
-    print(f"{shape}: {counted:,} bytes counted, {requested_bytes(*shape, 32, 32):,} by the formula")
+    derived = requested_bytes(*shape, 32, 32)
+    print(f"{shape}: {counted:,} bytes counted, {derived:,} by the formula")
 
 # %% [markdown]
 # ## Tiles of any size
@@ -249,21 +251,23 @@ def tiled(A, B, C):
     smem_a = cuda.shared.array((BM, BK), float32)
     smem_b = cuda.shared.array((BK, BN), float32)
     M, N, K = uint32(C.shape[0]), uint32(C.shape[1]), uint32(A.shape[1])
-    tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)  # NOTE: unsigned indices spare 64-bit arithmetic
+    tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
     tid = ty * uint32(BN) + tx
     m0, n0 = uint32(cuda.blockIdx.y * BM), uint32(cuda.blockIdx.x * BN)
     acc = float32(0)
 
     for k0 in range(uint32(0), K, uint32(BK)):
-        # Load both tiles, THREADS elements at a time; zeros stand in beyond the edges of the matrices.
+        # Copy both tiles, THREADS elements at a time; beyond the edges, zeros.
         for i in range(uint32(0), uint32(BM * BK), uint32(THREADS)):
             m, k = (tid + i) // uint32(BK), (tid + i) % uint32(BK)
             if m < uint32(BM):
-                smem_a[m, k] = A[m0 + m, k0 + k] if m0 + m < M and k0 + k < K else float32(0)
+                inside = m0 + m < M and k0 + k < K
+                smem_a[m, k] = A[m0 + m, k0 + k] if inside else float32(0)
         for i in range(uint32(0), uint32(BK * BN), uint32(THREADS)):
             k, n = (tid + i) // uint32(BN), (tid + i) % uint32(BN)
             if k < uint32(BK):
-                smem_b[k, n] = B[k0 + k, n0 + n] if k0 + k < K and n0 + n < N else float32(0)
+                inside = k0 + k < K and n0 + n < N
+                smem_b[k, n] = B[k0 + k, n0 + n] if inside else float32(0)
         cuda.syncthreads()  # NOTE: nobody reads before all have written
 
         # Multiply out of shared memory.
@@ -280,7 +284,7 @@ wide_rule = dict(rule, grid=["cdiv(N, 64)", "cdiv(M, 16)", "1"], block=[64, 16, 
 gl.check(tiled, rule=wide_rule)
 wide = gl.count(tiled, 64, 64, 64, rule=wide_rule)
 for name, c in [("32 × 32", after), ("16 × 64", wide)]:
-    print(f"{name}: {c.bytes('global'):,} bytes requested, {c.intensity:.2f} FLOP/byte, {c.mix()['barrier']} barriers")
+    print(f"{name}: {c.bytes('global'):,} bytes requested, {c.intensity:.2f} FLOP/byte")
 
 # %% [markdown]
 # What limits a tile?
@@ -309,27 +313,30 @@ gl.plots.instruction_mix({"coalesced": before, "tiled": after})
 
 # %%
 def at_most(wavefronts, sms=132, ghz=1.98):
-    return sms * 32 * 2 * ghz / wavefronts / 1e3  # TFLOP/s: 32 multiply-adds per step of a warp
+    return sms * 32 * 2 * ghz / wavefronts / 1e3  # TFLOP/s: 32 multiply-adds a step
 
 
-shared = after.total(space="shared", op="ld")
-steps = 64**3 / 32
-print(f"{shared.wavefronts / steps:.0f} wavefronts per step: at most {at_most(2):.1f} TFLOP/s (modelled, H200)")
+per_step = after.total(space="shared", op="ld").wavefronts / (64**3 / 32)
+ceiling = at_most(per_step)
+print(f"{per_step:.0f} wavefronts per step: at most {ceiling:.1f} TFLOP/s (modelled, H200)")
 
 # %% [markdown]
 # So the ceiling is where it was in chapter 04, an eighth of the peak. What tiling can gain is the distance that the
 # coalesced kernel kept from it: where caches failed. **Predict** for each size which kernel wins, and by how much.
 #
 # (The emulator counts PTX. `ptxas` goes on from there: in SASS for `sm_90` it fetches four neighbours of the `A` tile
-# with one `LDS.128`, as they lie side by side and `k` runs along them.)
+# with one `LDS.128`, as they lie side by side and `k` runs along them: fewer instructions. Whether it is less work, the
+# stopwatch must say.)
 
 # %%
-sizes, kernels = (1024, 2048, 4096), ("k04_coalesced", "k05_tiled_square", "k05_tiled")
+sizes = (1024, 2048, 4096)
+kernels = ("k04_coalesced", "k05_tiled_square", "k05_tiled")
 found = {kernel: [gl.measure(kernel, n, n, n) for n in sizes] for kernel in kernels}
 print(f"TFLOP/s at {sizes}, {found['k04_coalesced'][0].label}")
 for kernel, some in found.items():
     rates = [f"{m.tflops:6.2f}" if m.tflops else "  none" for m in some]
-    moved = [f"{b / 1e9:5.2f}" if (b := dram_read(kernel, n)) else " none" for n in sizes]
+    moved = [dram_read(kernel, n) for n in sizes]
+    moved = [f"{bytes_ / 1e9:5.2f}" if bytes_ else " none" for bytes_ in moved]
     print(f"{kernel:17}", *rates, "   GB from DRAM:", *moved)
 
 # %% [markdown]
@@ -338,12 +345,9 @@ for kernel, some in found.items():
 # times for this step, on an A6000.
 
 # %%
+counted = {name: gl.count(name, 64, 64, 4096) for name in kernels[:2]}
 gl.plots.recorded_roofline(
-    "H200",
-    "float32",
-    kernels=["k04_coalesced", "k05_tiled_square"],
-    bytes="requested",
-    counters={"k04_coalesced": before, "k05_tiled_square": gl.count("k05_tiled_square", 64, 64, 4096)},
+    "H200", "float32", kernels=kernels[:2], bytes="requested", counters=counted
 )
 
 # %%

@@ -51,7 +51,8 @@ def passes(words):
 
 
 lane = np.arange(32)
-print({"32 neighbours": passes(lane), "one word": passes(0 * lane), "neighbours, backwards": passes(31 - lane)})
+for name, words in [("neighbours", lane), ("backwards", 31 - lane), ("one word", 0 * lane)]:
+    print(f"{name:10} {passes(words)} wavefront")
 
 # %% [markdown]
 # **Predict:** lane `i` reads word `stride · i`. How many wavefronts at strides 2, 3, 4, 16, 32 and 33? The emulator
@@ -69,10 +70,11 @@ def strided(out, stride):
 
 
 for stride in (1, 2, 3, 4, 16, 32, 33):
-    run = gl.launch(strided, np.zeros(32, np.float32), stride, grid=1, block=32, backend="emulator")
+    out = np.zeros(32, np.float32)
+    run = gl.launch(strided, out, stride, grid=1, block=32, backend="emulator")
     load = run.report.counters.total(space="shared", op="ld")
-    derived, counted, excess = passes(stride * lane), load.wavefronts, load.excess_wavefronts
-    print(f"stride {stride:2}: {derived:2} wavefronts derived, {counted:2} counted, {excess:2} in excess")
+    print(f"stride {stride:2}: {passes(stride * lane):2} wavefronts derived, "
+          f"{load.wavefronts:2} counted, {load.excess_wavefronts:2} in excess")
 
 # %% [markdown]
 # The greatest common divisor of stride and 32: odd strides are free, and a stride of 32 is the worst there is, a
@@ -102,7 +104,8 @@ gl.count("k06_transposed", 64, 64, 64)
 
 # %%
 def store_of_a(kernel, **launch):  # the first store to shared memory of warp 5
-    return next(a for a in gl.trace(kernel, 64, 64, 64, warp=5, **launch) if a.space == "shared" and a.kind == "st")
+    accesses = gl.trace(kernel, 64, 64, 64, warp=5, **launch)
+    return next(a for a in accesses if a.space == "shared" and a.kind == "st")
 
 
 gl.plots.bank_grid(store_of_a("k06_transposed"))
@@ -124,7 +127,7 @@ PITCH = TILE + 1
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k06_padded.py"}
 @cuda.jit
 def padded(A, B, C):
-    smem_a = cuda.shared.array((TILE, PITCH), float32)  # NOTE: [k, m]; column TILE is never used
+    smem_a = cuda.shared.array((TILE, PITCH), float32)  # NOTE: [k, m]
     smem_b = cuda.shared.array((TILE, TILE), float32)
     M, N, K = uint32(C.shape[0]), uint32(C.shape[1]), uint32(A.shape[1])
     tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
@@ -171,14 +174,16 @@ def word_swizzle(k, m, rows=32):
 
 
 m = np.arange(32)
-print("every word used once:", len({word_swizzle(k, column) for k in range(32) for column in m}) == 1024)
+words = {int(word) for k in range(32) for word in word_swizzle(k, m)}
+print(f"{len(words)} different words for 1024 elements")
 for rows in (32, 16, 8):
-    print(f"m ^ (k % {rows:2}): row {passes(word_swizzle(5, m, rows))}, column {passes(word_swizzle(m, 5, rows))}")
+    row, column = word_swizzle(5, m, rows), word_swizzle(m, 5, rows)
+    print(f"m ^ (k % {rows:2}): along a row {passes(row)}, down a column {passes(column)}")
 
 
 # %% [markdown]
 # `k % 8`, which is in circulation for 4-byte words too, sends 32 lanes to eight banks: 4-way, whatever the row's
-# length (counted). It belongs to another unit, to which we come. In the kernel two index expressions change:
+# length (derived). It belongs to another unit, to which we come. In the kernel two index expressions change:
 
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k06_xor_word.py"}
 @cuda.jit
@@ -221,9 +226,10 @@ gl.plots.bank_grid(store_of_a(xor_word, rule=rule))
 # %%
 from gemmlab.bank_probe import wavefronts
 
-for width, pitch in [(16, 32), (16, 36), (8, 32), (8, 34), (4, 32), (4, 33), (2, 16), (2, 17)]:
-    took, least = wavefronts(4 * pitch * lane, width)
-    print(f"{8 * width:3} bits, pitch {pitch} words: {took:2} wavefronts, {least} at least")
+pitches = [(128, 32), (128, 36), (64, 32), (64, 34), (32, 32), (32, 33), (16, 16), (16, 17)]
+for bits, pitch in pitches:
+    took, least = wavefronts(4 * pitch * lane, bits // 8)
+    print(f"{bits:3} bits, pitch {pitch} words: {took:2} wavefronts, {least} at least")
 
 # %% [markdown]
 # At 128 bits a pitch of 36 words, four of padding, is free, and 33 is not allowed at all. A column of 16-bit elements
@@ -253,7 +259,7 @@ print(f"32 bits down a column: {passes(chunk_swizzle(lane, 5))} wavefronts")
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k06_xor_chunk.py"}
 @cuda.jit
 def xor_chunk(A, B, C):
-    smem_a = cuda.shared.array((TILE, TILE), float32)  # NOTE: [k, chunk of m ^ k % 8, place in the chunk]
+    smem_a = cuda.shared.array((TILE, TILE), float32)  # NOTE: [k, m], swizzled
     smem_b = cuda.shared.array((TILE, TILE), float32)
     M, N, K = uint32(C.shape[0]), uint32(C.shape[1]), uint32(A.shape[1])
     tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
@@ -294,7 +300,11 @@ gl.widgets.bank_explorer()
 
 # %%
 gl.widgets.bank_explorer(
-    transposed="k06_transposed", padded="k06_padded", words="k06_xor_word", chunks="k06_xor_chunk"
+    warp=5,
+    transposed="k06_transposed",
+    padded="k06_padded",
+    words="k06_xor_word",
+    chunks="k06_xor_chunk",
 )
 
 # %% [markdown]
@@ -303,14 +313,14 @@ gl.widgets.bank_explorer(
 # **Predict** which of the four kernels executes most integer instructions per multiply-add.
 
 # %%
-STUDY = ("k05_tiled_square", "k06_transposed", "k06_padded", "k06_xor_word", "k06_xor_chunk")
+CURES = ("k06_padded", "k06_xor_word", "k06_xor_chunk")
+STUDY = ("k05_tiled_square", "k06_transposed", *CURES)
 counted = {name: gl.count(name, 64, 64, 64) for name in STUDY}
-print(f"{'':17} wavefronts excess  int/multiply-add  registers  shared bytes")
+print(f"{'':17} excess wavefronts  integer/multiply-add  registers  shared bytes")
 for name, c in counted.items():
-    mix, shared, built = c.mix(), c.total(space="shared"), gl.compile(name, target="sm_90")
-    per = mix["int"] / mix["fma"]
-    print(f"{name:17} {shared.wavefronts:10,} {shared.excess_wavefronts:6,} {per:17.2f}"
-          f"  {built.registers or '?':>9}  {built.static_shared or '?':>12}")
+    excess, built = c.total(space="shared").excess_wavefronts, gl.compile(name, target="sm_90")
+    cells = f"{excess:17,}  {c.mix()['int'] / c.mix()['fma']:20.2f}"
+    print(f"{name:17} {cells}  {built.registers or '?':>9}  {built.static_shared or '?':>12}")
 
 # %% [markdown]
 # XOR is no constant offset: an address `m ^ k` must be computed for each `k`, or kept in a register of its own. In the
@@ -324,7 +334,7 @@ for name, c in counted.items():
 
 # %%
 def at_most(wavefronts, steps, sms=132, ghz=1.98):
-    return sms * 64 * steps / wavefronts * ghz / 1e3  # TFLOP/s: a step is 32 multiply-adds of a warp
+    return sms * 64 * steps / wavefronts * ghz / 1e3  # TFLOP/s: 64 FLOP a step
 
 
 steps = 64**3 / 32
@@ -343,7 +353,8 @@ sizes = (1024, 2048, 4096)
 found = {kernel: [gl.measure(kernel, n, n, n) for n in sizes] for kernel in STUDY}
 print(f"TFLOP/s at {sizes}, {found['k06_transposed'][0].label}")
 for kernel, some in found.items():
-    print(f"{kernel:17}", *(f"{m.tflops:6.2f}" if m.tflops else "  none" for m in some))
+    rates = [f"{m.tflops:6.2f}" if m.tflops else "  none" for m in some]
+    print(f"{kernel:17}", *rates)
 
 # %% [markdown]
 # On a GPU, Nsight Compute counts the same quantities:
@@ -362,7 +373,9 @@ for kernel, some in found.items():
 # %%
 kernels = ["k05_tiled_square", "k06_transposed", "k06_padded"]
 long = {name: gl.count(name, 64, 64, 4096) for name in kernels}
-gl.plots.recorded_roofline("H200", "float32", kernels=kernels, bytes="requested", counters=long)
+gl.plots.recorded_roofline(
+    "H200", "float32", kernels=kernels, bytes="requested", counters=long
+)
 
 # %% [markdown]
 # On the roofline nothing moves sideways: conflicts cost no bytes. The plot knows DRAM and arithmetic; banks are a

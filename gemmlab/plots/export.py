@@ -67,8 +67,10 @@ def _site(access) -> dict:
 def _named_apart(sites: list[dict]) -> list[dict]:
     """Add the source line, and then a number, to labels that would otherwise be equal."""
     for suffix in (lambda site, _: f" (line {site['line']})", lambda _, rank: f" #{rank}"):
+        alike: dict[str, list[dict]] = {}
         for site in sites:
-            twins = [other for other in sites if other["label"] == site["label"]]
+            alike.setdefault(site["label"], []).append(site)
+        for twins in alike.values():
             if len(twins) > 1:
                 for rank, twin in enumerate(twins, 1):
                     twin["label"] += suffix(twin, rank)

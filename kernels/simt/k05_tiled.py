@@ -17,21 +17,23 @@ def tiled(A, B, C):
     smem_a = cuda.shared.array((BM, BK), float32)
     smem_b = cuda.shared.array((BK, BN), float32)
     M, N, K = uint32(C.shape[0]), uint32(C.shape[1]), uint32(A.shape[1])
-    tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)  # NOTE: unsigned indices spare 64-bit arithmetic
+    tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
     tid = ty * uint32(BN) + tx
     m0, n0 = uint32(cuda.blockIdx.y * BM), uint32(cuda.blockIdx.x * BN)
     acc = float32(0)
 
     for k0 in range(uint32(0), K, uint32(BK)):
-        # Load both tiles, THREADS elements at a time; zeros stand in beyond the edges of the matrices.
+        # Copy both tiles, THREADS elements at a time; beyond the edges, zeros.
         for i in range(uint32(0), uint32(BM * BK), uint32(THREADS)):
             m, k = (tid + i) // uint32(BK), (tid + i) % uint32(BK)
             if m < uint32(BM):
-                smem_a[m, k] = A[m0 + m, k0 + k] if m0 + m < M and k0 + k < K else float32(0)
+                inside = m0 + m < M and k0 + k < K
+                smem_a[m, k] = A[m0 + m, k0 + k] if inside else float32(0)
         for i in range(uint32(0), uint32(BK * BN), uint32(THREADS)):
             k, n = (tid + i) // uint32(BN), (tid + i) % uint32(BN)
             if k < uint32(BK):
-                smem_b[k, n] = B[k0 + k, n0 + n] if k0 + k < K and n0 + n < N else float32(0)
+                inside = k0 + k < K and n0 + n < N
+                smem_b[k, n] = B[k0 + k, n0 + n] if inside else float32(0)
         cuda.syncthreads()  # NOTE: nobody reads before all have written
 
         # Multiply out of shared memory.

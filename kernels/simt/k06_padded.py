@@ -15,7 +15,7 @@ PITCH = TILE + 1
 # region: kernel
 @cuda.jit
 def padded(A, B, C):
-    smem_a = cuda.shared.array((TILE, PITCH), float32)  # NOTE: [k, m]; column TILE is never used
+    smem_a = cuda.shared.array((TILE, PITCH), float32)  # NOTE: [k, m]
     smem_b = cuda.shared.array((TILE, TILE), float32)
     M, N, K = uint32(C.shape[0]), uint32(C.shape[1]), uint32(A.shape[1])
     tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)

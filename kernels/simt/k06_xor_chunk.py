@@ -14,7 +14,7 @@ TILE = 32  # NOTE: a row is 8 chunks of 4 words, which is what the numbers 8 and
 # region: kernel
 @cuda.jit
 def xor_chunk(A, B, C):
-    smem_a = cuda.shared.array((TILE, TILE), float32)  # NOTE: [k, chunk of m ^ k % 8, place in the chunk]
+    smem_a = cuda.shared.array((TILE, TILE), float32)  # NOTE: [k, m], swizzled
     smem_b = cuda.shared.array((TILE, TILE), float32)
     M, N, K = uint32(C.shape[0]), uint32(C.shape[1]), uint32(A.shape[1])
     tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)

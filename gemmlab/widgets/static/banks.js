@@ -106,7 +106,7 @@
 
   // A layout of the reader's choice: word (row, column) of a tile lies at row * (length + padding) + swizzled column.
   function chosen(root, data) {
-    const state = { walk: "column", width: 1, length: 5, padding: 0, swizzle: "none", lane: 0 };
+    const state = { walk: "column", width: 1, length: 5, padding: 1, swizzle: "none", lane: 0 };
     const panels = G.el("div", { class: "gl-panels" }), status = G.el("p", { class: "gl-status", role: "status", "aria-live": "polite" });
     const redo = (key) => (value) => { state[key] = value; render(); };
     const lane = G.slider({ label: "lane", max: 31, change: redo("lane") });
@@ -140,7 +140,7 @@
       G.choice({ label: "a warp reads", value: "column", options: [{ value: "column", text: "down a column" }, { value: "row", text: "along rows" }], change: redo("walk") }).node,
       G.choice({ label: "bits per lane", value: "1", options: [1, 2, 4].map((n) => ({ value: String(n), text: String(32 * n) })), change: (v) => redo("width")(+v) }).node,
       G.slider({ label: "row length", min: 3, max: 6, value: 5, text: (e) => `${2 ** e} words`, change: redo("length") }).node,
-      G.slider({ label: "padding", max: 8, text: (n) => G.plural(n, "word"), change: redo("padding") }).node,
+      G.slider({ label: "padding", max: 8, value: 1, text: (n) => G.plural(n, "word"), change: redo("padding") }).node,
       G.choice({ label: "XOR the column by", value: "none", options: Object.entries(SWIZZLES).map(([value, { text }]) => ({ value, text })), change: redo("swizzle") }).node,
       lane.node), panels, status, G.el("p", { class: "gl-note" }, NOTE + "Modelled from the layout."));
     render();

@@ -23,9 +23,11 @@
     const at = { A: [0, gap], B: [gap, 0], C: [gap, gap] };
     const rect = (name, row, column, rows, columns, fill, more = {}) => G.svg("rect", { x: at[name][0] + column * pixel, y: at[name][1] + row * pixel,
       width: columns * pixel, height: rows * pixel, fill, "pointer-events": "none", ...more });
+    const line = (x1, y1, x2, y2) => G.svg("line", { x1, y1, x2, y2, stroke: "var(--waste)", "stroke-width": 0.6, "pointer-events": "none" });
+    const cuts = (every) => Array.from({ length: size / every - 1 }, (_, i) => (i + 1) * every * pixel);
     const lines = (name, rows, columns) => [
-      ...Array.from({ length: size / rows - 1 }, (_, i) => rect(name, (i + 1) * rows, 0, 0, size, "none", { stroke: "var(--line)" })),
-      ...Array.from({ length: size / columns - 1 }, (_, i) => rect(name, 0, (i + 1) * columns, size, 0, "none", { stroke: "var(--line)" })),
+      ...cuts(rows).map((y) => line(at[name][0], at[name][1] + y, at[name][0] + size * pixel, at[name][1] + y)),
+      ...cuts(columns).map((x) => line(at[name][0] + x, at[name][1], at[name][0] + x, at[name][1] + size * pixel)),
     ];
 
     function render() {
