@@ -51,8 +51,9 @@ def fed(kernel):
     counters = gl.count(kernel, 128, 128, 512)
     loads, fmas = counters.total(space="shared", op="ld"), counters.mix()["fma"]
     share = min(1, fmas / 4 / loads.wavefronts)
-    print(f"{kernel}: {loads.requests / fmas:.3f} loads and {loads.wavefronts / fmas:.3f} wavefronts", end="")
-    print(f" per multiply-add (counted), at most {share:.0%} of the peak (modelled)")
+    each = f"{loads.requests / fmas:.3f} loads, {loads.wavefronts / fmas:.3f} wavefronts"
+    print(f"{kernel}: {each} per multiply-add (counted)")
+    print(f"    feeds at most {share:.1%} of the peak (modelled)")
     return counters
 
 
@@ -64,15 +65,16 @@ counted = {"k05_tiled_square": fed("k05_tiled_square")}
 # ## The idea
 #
 # A value in a register can be used again for nothing. So let a thread own a **patch** of TM × TN elements of `C`. In
-# each step of `k` it reads TM values of `A` and TN of `B`, and adds their *outer product* to the patch.
+# each step of `k` it reads TM values of `A` and TN of `B`, and adds their *outer product* to the patch: TM · TN
+# multiply-adds that do not wait for one another.
 
 # %%
 gl.plots.outer_product(8, 8)
 
 # %% [markdown]
 # A value of `A` serves TN multiply-adds and a value of `B` serves TM (not TM · TN, as one can read). Per step that is
-# `2 · TM · TN` FLOP from `4 (TM + TN)` bytes. The depth of the tile, BK, does not enter: a deeper tile has more steps,
-# and each of them reads and computes the same.
+# `2 · TM · TN` FLOP from `4 (TM + TN)` bytes. The depth of the tile, BK, does not enter: a deeper tile has more
+# steps, and each of them reads and computes the same.
 #
 # **Predict:** which square patch is the first that one wavefront per load can feed at full rate?
 
@@ -200,16 +202,22 @@ def register_2d(A, B, C):
 # **Predict:** 16 loads for 64 multiply-adds. So the wavefronts per multiply-add are 0.25?
 
 # %%
-rule = {"grid": ["cdiv(N, 128)", "cdiv(M, 128)", "1"], "block": [256, 1, 1], "shared": 0, "args": ["A", "B", "C"]}
+rule = {
+    "grid": ["cdiv(N, 128)", "cdiv(M, 128)", "1"],
+    "block": [256, 1, 1],
+    "shared": 0,
+    "args": ["A", "B", "C"],
+}
 gl.check(register_2d, rule=rule)
 counted["k07_register_2d"] = fed("k07_register_2d")
 
 # %% [markdown]
-# Three times as many. Here are the banks of one warp's reads:
+# Three times as many. Here are the banks of one warp's reads, `B` (into `frag_b`) above and `A` below:
 
 # %%
 def reads(kernel):
-    return [access for access in gl.trace(kernel, 128, 128, 8) if access.kind == "ld"]
+    trace = gl.trace(kernel, 128, 128, 8)
+    return [access for access in trace if access.kind == "ld"]
 
 
 gl.plots.bank_grid(reads("k07_register_2d"))
@@ -225,8 +233,8 @@ gl.plots.bank_grid(reads("k07_register_2d"))
 # Would wider loads help? `load4` reads four neighbours at once (chapter 08 takes it apart); a quarter of the warp is
 # then served together.
 #
-# **Predict** the wavefronts that bring eight columns to each of 16 lanes: scalar at TN = 8; 128-bit at TN = 8; 128-bit,
-# with the eight columns in two halves, `4c` and `64 + 4c`.
+# **Predict** the wavefronts that bring eight columns to each of 16 lanes: scalar at TN = 8; 128-bit at TN = 8;
+# 128-bit, with the eight columns in two halves, `4c` and `64 + 4c`.
 
 # %%
 from kernels.simt.vector import load4
@@ -251,8 +259,9 @@ def read_wide(out, stride, second):
 # %%
 def columns(kernel, stride, second):
     out = np.zeros(32, np.float32)
-    run = gl.launch(kernel, out, stride, second, grid=1, block=32, backend="emulator", check=False)
-    loads = run.report.counters.total(space="shared", op="ld")
+    how = {"grid": 1, "block": 32, "backend": "emulator", "check": False}
+    report = gl.launch(kernel, out, stride, second, **how).report
+    loads = report.counters.total(space="shared", op="ld")
     return f"{loads.requests} loads, {loads.wavefronts:2} wavefronts"
 
 
@@ -277,7 +286,8 @@ from collections import Counter
 
 def shared_loads(kernel):
     try:
-        return dict(Counter(re.findall(r"\bLDS[.\w]*", gl.compile(kernel, target="sm_90").sass())))
+        sass = gl.compile(kernel, target="sm_90").sass()
+        return dict(Counter(re.findall(r"\bLDS[.\w]*", sass)))
     except gl.GemmlabError as error:
         return error
 
@@ -286,10 +296,10 @@ for kernel in ("k05_tiled_square", "k07_register_2d", "k07_warp_tile"):
     print(f"{kernel}: {shared_loads(kernel)}")
 
 # %% [markdown]
-# With ptxas 12.9, even the square tile has its broadcasts of `A` merged, four steps of `k` at a time. `register_2d` has
-# two `LDS.128` for `B`, which still conflict two ways, and eight scalar loads for
-# `A`: in `smem_a[m, k]` the eight rows of one `k` are BK words apart, and nothing can merge them. That makes 16 + 16
-# wavefronts for 64 multiply-adds, at most half the peak (modelled). Better than our count, and not good.
+# With ptxas 12.9, even the square tile has its broadcasts of `A` merged, four steps of `k` at a time. `register_2d`
+# has two `LDS.128` for `B`, which still conflict two ways, and eight scalar loads for `A`: in `smem_a[m, k]` the
+# eight rows of one `k` are BK words apart, and nothing can merge them. That makes 16 + 16 wavefronts for 64
+# multiply-adds, at most half the peak (modelled). Better than our count, and not good.
 #
 # ## A patch per warp
 #
@@ -297,8 +307,8 @@ for kernel in ("k05_tiled_square", "k07_register_2d", "k07_warp_tile"):
 # lanes own their patch in **groups of four**, arranged so that the warp's patch is compact:
 
 # %%
-traces = {kernel: gl.trace(kernel, 128, 128, 8) for kernel in ("k07_register_2d", "k07_warp_tile")}
-gl.plots.warp_patches(traces, (128, 128))
+two = ("k07_register_2d", "k07_warp_tile")
+gl.plots.warp_patches({kernel: gl.trace(kernel, 128, 128, 8) for kernel in two}, (128, 128))
 
 # %% [markdown]
 # It is the perimeter argument of chapter 04 again: the warp's work is the area of its patch, the different words that
@@ -359,8 +369,8 @@ def warp_tile(A, B, C):
             if m < M and n < N:
                 C[m, n] = acc[i, j]
 # %% [markdown]
-# - **8 × 4 lanes.** A load of `A` meets eight different words, a load of `B` four; lanes that want the same word share
-#   it.
+# - **8 × 4 lanes.** A load of `A` meets eight different words, a load of `B` four; lanes that want the same word
+#   share it.
 # - **`PITCH = BM + 4`.** Storing a transposed tile walks down columns. Four words of padding spread them over the
 #   banks and, unlike one word, keep every row aligned to 16 bytes.
 #
@@ -370,7 +380,7 @@ def warp_tile(A, B, C):
 gl.check(warp_tile, rule=rule)
 counted["k07_warp_tile"] = fed("k07_warp_tile")
 shared = counted["k07_warp_tile"].total(space="shared")
-print(f"{shared.excess_wavefronts} excess wavefronts in {shared.requests:,} loads and stores")
+print(f"{shared.excess_wavefronts} of {shared.wavefronts:,} wavefronts in excess")
 gl.plots.bank_grid(reads("k07_warp_tile"))
 
 # %% [markdown]
@@ -383,7 +393,7 @@ gl.plots.bank_grid(reads("k07_warp_tile"))
 gl.check("k07_register_square")
 counted["k07_register_square"] = fed("k07_register_square")
 for kernel in ("k07_register_square", "k07_warp_tile"):
-    print(f"{kernel}: {gl.compile(kernel).static_shared:,} bytes of shared memory per block")
+    print(f"{kernel}: {gl.compile(kernel).static_shared:,} bytes of shared memory")
 
 # %% [markdown]
 # No reuse, since BK cancels; fewer barriers, for four times the shared memory. The listing that circulates for this
@@ -397,16 +407,17 @@ for kernel in ("k07_register_square", "k07_warp_tile"):
 
 # %%
 def blocks_per_sm(compiled, threads):
-    by_registers = 65536 // (-(-compiled.registers // 8) * 8 * threads)  # given out in units of 8 per thread
+    registers = -(-compiled.registers // 8) * 8  # given out in units of 8 per thread
     by_shared = 228 * 1024 // (compiled.static_shared + 1024)
-    return min(2048 // threads, by_registers, by_shared)
+    return min(2048 // threads, 65536 // (registers * threads), by_shared)
 
 
-for kernel, threads in {"k05_tiled_square": 1024, "k07_register_1d": 512, "k07_warp_tile": 256}.items():
+BLOCKS = {"k05_tiled_square": 1024, "k07_register_1d": 512, "k07_warp_tile": 256}
+for kernel, threads in BLOCKS.items():
     c = gl.compile(kernel, target="sm_90")
     blocks = blocks_per_sm(c, threads)
-    print(f"{kernel:17} {c.registers:4} registers, {c.spill_bytes} bytes spilled: "
-          f"{blocks} blocks, {blocks * threads // 32} of 64 warps")  # fmt: skip
+    print(f"{kernel:17}{c.registers:4} registers, {c.spill_bytes} bytes spilled:", end=" ")
+    print(f"{blocks} blocks, {blocks * threads // 32} of 64 warps")
 
 # %% [markdown]
 # A quarter of the warps, and yet this kernel can be the faster one: **occupancy is no goal**. It is there to hide
@@ -419,7 +430,7 @@ for kernel, threads in {"k05_tiled_square": 1024, "k07_register_1d": 512, "k07_w
 for blocks in (1, 2, 3, 4):
     bounded = cuda.jit(launch_bounds=(256, blocks))(warp_tile.py_func)
     c = gl.compile(bounded, target="sm_90")
-    print(f"{blocks} blocks per SM: {c.registers:3} registers, {c.spill_bytes:3} bytes spilled")
+    print(f"{blocks} per SM: {c.registers:3} registers, {c.spill_bytes:3} bytes spilled")
 
 # %% [markdown]
 # The bound is a promise by us and a *limit* for the compiler: four blocks leave 64 registers, as many as the sums
@@ -440,10 +451,11 @@ code, names = register_2d.py_func.__code__, register_2d.py_func.__globals__
 signed = cuda.jit(FunctionType(code, {**names, "uint32": int}, "signed"))
 
 kinds = {"uint32": register_2d, "int": signed}
-mixes = {name: gl.count(kernel, 128, 128, 64, rule=rule) for name, kernel in kinds.items()}
+mixes = {name: gl.count(k, 128, 128, 64, rule=rule) for name, k in kinds.items()}
 for name, counters in mixes.items():
     mix, registers = counters.mix(), gl.compile(kinds[name], target="sm_90").registers
-    print(f"{name:6} {mix['int'] / mix['fma']:.2f} integer instructions per multiply-add, {registers} registers")
+    print(f"{name:6} {mix['int'] / mix['fma']:.2f} integer instructions per multiply-add,", end=" ")
+    print(f"{registers} registers")
 gl.plots.instruction_mix(mixes)
 
 # %% [markdown]
@@ -459,10 +471,10 @@ gl.plots.instruction_mix(mixes)
 LADDER = ("k05_tiled_square", "k07_register_1d", "k07_register_2d", "k07_warp_tile")
 STUDIES = ("k07_register_square", "k07_register_2d_signed", "k07_warp_tile_spilled")
 sizes = (1024, 2048, 4096)
-found = {kernel: [gl.measure(kernel, n, n, n) for n in sizes] for kernel in LADDER + STUDIES}
+found = {name: [gl.measure(name, n, n, n) for n in sizes] for name in LADDER + STUDIES}
 print(f"TFLOP/s at {sizes}: {found['k07_warp_tile'][-1].label}")
-for kernel, row in found.items():
-    print(f"{kernel:24}", *(f"{m.tflops:6.2f}" if m.tflops else "     –" for m in row))
+for name, row in found.items():
+    print(f"{name:24}", *(f"{m.tflops:6.2f}" if m.tflops else "     –" for m in row))
 
 # %%
 gl.plots.recorded_roofline(

@@ -49,9 +49,9 @@ from numba import cuda, float32, uint32
 def issue(kernel):
     counters = gl.count(kernel, 128, 128, 512)
     mix = counters.mix()
-    moves = sum(mix[kind] for kind in ("ldg", "stg", "lds", "sts"))
-    total = sum(mix.values())
-    print(f"{kernel}: {mix['fma'] / total:.0%} multiply-adds, {moves / total:.0%} loads and stores (counted in PTX)")
+    moves, total = sum(mix[kind] for kind in ("ldg", "stg", "lds", "sts")), sum(mix.values())
+    print(f"{kernel}: {mix['fma'] / total:.0%} multiply-adds, ", end="")
+    print(f"{moves / total:.0%} loads and stores (counted in PTX)")
     return counters
 
 
@@ -84,8 +84,8 @@ variants = {name: gl.cuda_source(copy.text, "copy", VEC=name) for name in WIDTHS
 def copied(name, offset):
     src, dst = np.zeros((2, 1024), np.float32)
     trace, blocks = ptxemu.Trace(), 512 * 4 // (32 * WIDTHS[name])
-    args = src, dst, np.int32(offset)
-    return gl.launch(variants[name], *args, grid=blocks, block=32, backend="emulator", trace=trace).report
+    how = {"grid": blocks, "block": 32, "backend": "emulator", "trace": trace}
+    return gl.launch(variants[name], src, dst, np.int32(offset), **how).report
 
 
 for name in WIDTHS:
@@ -105,7 +105,7 @@ gl.plots.sector_map({name: copied(name, 0).trace for name in WIDTHS}, arrays=("s
 #
 # Numba has no vector types for arrays. `load4(array, index)` and `store4(array, index, x0, x1, x2, x3)` are
 # *intrinsics*: functions that hand LLVM, the compiler below Numba, a few lines of its own language, here "a load of
-# `<4 x float>` with alignment 16". [kernels/simt/vector.py](../kernels/simt/vector.py) is the one place of this book
+# `<4 x float>` with alignment 16". `kernels/simt/vector.py` is the one place of this book
 # that does so. Indices count elements in memory order. What comes out:
 
 # %%
@@ -120,8 +120,8 @@ def one_row(src, dst):
     store4(dst, i, x[0], x[1], x[2], x[3])
 
 
-arrays = [np.zeros(128, np.float32)] * 2
-print(*re.findall(r"(?:ld|st)\.global[^;]*;", gl.compile(one_row, signature=arrays).ptx), sep="\n")
+ptx = gl.compile(one_row, signature=[np.zeros(128, np.float32)] * 2).ptx
+print(*re.findall(r"(?:ld|st)\.global[^;]*;", ptx), sep="\n")
 
 # %% [markdown]
 # ## The kernel
@@ -201,7 +201,12 @@ def vectorised(A, B, C):
 # - **`alignment=16`** for the shared arrays; a float array alone promises 4.
 
 # %%
-rule = {"grid": ["cdiv(N, 128)", "cdiv(M, 128)", "1"], "block": [256, 1, 1], "shared": 0, "args": ["A", "B", "C"]}
+rule = {
+    "grid": ["cdiv(N, 128)", "cdiv(M, 128)", "1"],
+    "block": [256, 1, 1],
+    "shared": 0,
+    "args": ["A", "B", "C"],
+}
 gl.check(vectorised, rule=rule)
 
 # %% [markdown]
@@ -214,9 +219,10 @@ gl.check(vectorised, rule=rule)
 after = issue("k08_vectorised")
 for name, counters in {"warp tile": before, "vectorised": after}.items():
     for array, site in sorted(counters.arrays.items()):
-        print(f"{name:10} {array}: {site.requests:5,} requests, {site.sectors_per_request:4.1f} sectors each")
+        each = f"{site.sectors_per_request:4.1f} sectors each"
+        print(f"{name:10} {array}: {site.requests:5,} requests, {each}")
     shared = counters.total(space="shared")
-    print(f"{name:10} shared: {shared.requests:,} requests, {shared.wavefronts:,} wavefronts, ", end="")
+    print(f"{name:10} shared: {shared.requests:,} requests, {shared.wavefronts:,} wavefronts,", end=" ")
     print(f"{shared.excess_wavefronts} in excess")
 
 # %% [markdown]
@@ -229,8 +235,8 @@ for name, counters in {"warp tile": before, "vectorised": after}.items():
 gl.plots.instruction_mix({"warp tile": before, "vectorised": after})
 
 # %%
-shared_reads = [access for access in gl.trace("k08_vectorised", 128, 128, 8) if access.space == "shared"]
-gl.plots.bank_grid(shared_reads, limit=3)
+trace = gl.trace("k08_vectorised", 128, 128, 8)
+gl.plots.bank_grid([access for access in trace if access.kind == "ld"], limit=2)
 
 # %% [markdown]
 # ## Misaligned
@@ -240,7 +246,8 @@ gl.plots.bank_grid(shared_reads, limit=3)
 # %%
 report = copied("float4", 1)
 print(report.findings[0])
-print("in the PTX:", *re.findall(r"(?:ld|st)\.global[.\w]*", gl.compile(variants["float4"]).ptx))
+ptx = gl.compile(variants["float4"]).ptx
+print("in the PTX:", *re.findall(r"(?:ld|st)\.global[.\w]*", ptx))
 
 # %% [markdown]
 # Nothing degrades. The instruction is 128 bits wide whatever the address, and a GPU *stops the kernel* with a
@@ -262,7 +269,7 @@ def ways(words):
 for pitch in (128, 129, 132):
     rows = [row * pitch * 4 % 16 for row in range(4)]
     stores = [4 * (lane % 2) * pitch + lane // 2 for lane in range(32)]
-    print(f"pitch {pitch} words: rows start at {rows} bytes modulo 16, stores {ways(stores)}-way")
+    print(f"pitch {pitch} words: rows at {rows} modulo 16 bytes, stores {ways(stores)}-way")
 
 # %% [markdown]
 # Pad by four words: the least that keeps the alignment (derived).
@@ -287,8 +294,9 @@ ALIGN = {"nothing": "(p)", "16 bytes": "(decltype(p))__builtin_assume_aligned(p,
 for qualifier in ("", "__restrict__"):
     for promise, macro in ALIGN.items():
         source = f"#define Q {qualifier}\n#define ALIGNED(p) {macro}\n" + four.text
-        opcodes = re.findall(r"(?:ld|st)\.global[.\w]*", gl.compile(gl.cuda_source(source, "four")).ptx)
-        print(f"{qualifier or 'plain pointers'}, alignment promised: {promise}\n   ", " ".join(opcodes))
+        ptx = gl.compile(gl.cuda_source(source, "four")).ptx
+        print(f"{qualifier or 'plain pointers'}, alignment promised: {promise}")
+        print("   ", *re.findall(r"(?:ld|st)\.global[.\w]*", ptx))
 
 # %% [markdown]
 # The compiler needs two proofs. **No aliasing**: without `__restrict__` the store to `y[i]` might change `x[i + 1]`,
@@ -302,7 +310,8 @@ for qualifier in ("", "__restrict__"):
 # `const` and `__restrict__` the compiler uses it unasked; Numba, which cannot know, does not:
 
 # %%
-print("Numba:", sorted(set(re.findall(r"ld\.global[.\w]*", gl.compile("k08_vectorised").ptx))))
+ptx = gl.compile("k08_vectorised").ptx
+print("Numba:", *sorted(set(re.findall(r"ld\.global[.\w]*", ptx))))
 
 # %% [markdown]
 # ## The same kernel in CUDA C++
@@ -375,9 +384,9 @@ print("Numba:", sorted(set(re.findall(r"ld\.global[.\w]*", gl.compile("k08_vecto
 
 # %%
 gl.check(vectorised_cuda, rule=dict(rule, args=["A", "B", "C", "M", "N", "K"]))
-wrong = vectorised_cuda.text.replace("reinterpret_cast<const float4*>", "reinterpret_cast<float4*>")
+no_const = vectorised_cuda.text.replace("<const float4*>", "<float4*>")
 try:
-    gl.compile(gl.cuda_source(wrong, "vectorised"))
+    gl.compile(gl.cuda_source(no_const, "vectorised"))
 except gl.GemmlabError as error:
     print(str(error).splitlines()[1])
 
@@ -390,10 +399,11 @@ except gl.GemmlabError as error:
 # %%
 KERNELS = ("k07_warp_tile", "k08_vectorised", "k08_vectorised_cuda")
 SHAPES = ((1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096), (4095, 4097, 1023))
-found = {kernel: [gl.measure(kernel, *shape) for shape in SHAPES] for kernel in KERNELS}
-print("TFLOP/s at", *("×".join(map(str, shape)) for shape in SHAPES), "|", found["k08_vectorised"][2].label)
-for kernel, row in found.items():
-    print(f"{kernel:20}", *(f"{m.tflops:6.2f}" if m.tflops else "     –" for m in row))
+found = {name: [gl.measure(name, *shape) for shape in SHAPES] for name in KERNELS}
+print("TFLOP/s at", *("×".join(map(str, shape)) for shape in SHAPES))
+for name, row in found.items():
+    print(f"{name:20}", *(f"{m.tflops:6.2f}" if m.tflops else "     –" for m in row))
+print(found["k08_vectorised"][2].label)
 
 # %%
 counted = {"k07_warp_tile": before, "k08_vectorised": after}

@@ -145,6 +145,15 @@ SPECS = (
         rung=7,
         prev="k07_warp_tile",
     ),
+    _spec(
+        "k08_lane_pairs",
+        "lane_pairs",
+        "Study: pairs of lanes share what they load",
+        "two bits of the lane change places",
+        (256, 1, 1),
+        {"BM": 128, "BN": 128, "BK": 8, "WM": 64, "WN": 32, "TM": 8, "TN": 8},
+        prev="k08_vectorised",
+    ),
     Spec(
         name="k08_vectorised_cuda",
         chapter="08",
