@@ -492,7 +492,7 @@ gl.plots.recorded_roofline(
 # > lanes of one instruction: let them own their columns in groups of four. Registers pay for it, and launch bounds
 # > are a limit, no gift.
 #
-# At 0.25 wavefronts per multiply-add, shared memory and arithmetic are in balance, with nothing to spare. But the
+# At 0.25 wavefronts per multiply-add, scalar loads just keep the arithmetic fed, with nothing to spare. And the
 # warp still *issues* an instruction for every word that it copies from global to shared memory, one for every word of
 # `C` that it stores, and trusts the assembler to merge the rest. How wide is one load? That is chapter 08.
 

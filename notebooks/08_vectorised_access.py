@@ -228,8 +228,8 @@ for name, counters in {"warp tile": before, "vectorised": after}.items():
 # %% [markdown]
 # Inputs: a quarter of the requests, four times the sectors in each: no byte saved. `C` is another matter. The scalar
 # stores of the warp tile had lanes 16 bytes apart, so that each sector was touched by four instructions; now one
-# instruction fills it, and a quarter of the sectors remains. Shared memory serves the same wavefronts, since a
-# 128-bit request takes four of them.
+# instruction fills it, and a quarter of the sectors remains. Shared memory takes fewer wavefronts, too; we come to
+# that.
 
 # %%
 gl.plots.instruction_mix({"warp tile": before, "vectorised": after})
@@ -239,6 +239,29 @@ trace = gl.trace("k08_vectorised", 128, 128, 8)
 gl.plots.bank_grid([access for access in trace if access.kind == "ld"], limit=2)
 
 # %% [markdown]
+# ## Lanes that share
+#
+# Two wavefronts for a load of `A`, four for one of `B`, and neither has a conflict. A 128-bit load is served by
+# quarters of a warp. But an H200 serves two neighbouring quarters *together* where all lanes `i` and `i ^ 1` want the
+# same address, or all `i` and `i ^ 2`. NVIDIA does not document that; it follows from 260 access patterns recorded
+# with Nsight Compute, and the emulator counts so. In our warp four neighbours share their row of `A`; no neighbours
+# share a column of `B`.
+#
+# The lane's five bits choose one of 8 rows and one of 4 columns. **Predict:** which bit should go where, so that
+# *both* loads are shared?
+
+# %%
+for kernel in ("k08_vectorised", "k08_lane_pairs"):
+    counters = gl.count(kernel, 128, 128, 512)
+    loads = counters.total(space="shared", op="ld")
+    print(f"{kernel}: {64 * loads.wavefronts / counters.mix()['fma']:.0f} wavefronts", end=" ")
+    print("for 64 multiply-adds")
+
+# %% [markdown]
+# `k08_lane_pairs` differs in the lines for `row` and `col` alone: bit 0 chooses among columns, bit 1 among rows.
+# Lanes `i` and `i ^ 1` then share `A`, lanes `i` and `i ^ 2` share `B`. A third of the wavefronts is gone, for
+# nothing.
+#
 # ## Misaligned
 #
 # "A misaligned `float4` degrades to scalar loads." **Predict:** what happens to `copy` with `float4` at offset 1?
@@ -397,7 +420,7 @@ except gl.GemmlabError as error:
 # column more cost, 4097 instead of 4096?
 
 # %%
-KERNELS = ("k07_warp_tile", "k08_vectorised", "k08_vectorised_cuda")
+KERNELS = ("k07_warp_tile", "k08_vectorised", "k08_lane_pairs", "k08_vectorised_cuda")
 SHAPES = ((1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096), (4095, 4097, 1023))
 found = {name: [gl.measure(name, *shape) for shape in SHAPES] for name in KERNELS}
 print("TFLOP/s at", *("×".join(map(str, shape)) for shape in SHAPES))

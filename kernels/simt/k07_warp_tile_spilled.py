@@ -1,7 +1,7 @@
 """Chapter 07, study: the warp tile, forced into 64 registers per thread.
 
 Change: launch bounds promise four resident blocks per SM; nothing else.
-Limit:  65,536 registers / (4 * 256 threads) leave 64, as many as the accumulators alone: the rest lives in local memory.
+Limit:  65,536 registers / (4 * 256 threads) leave 64, as many as the sums alone; the rest lives in local memory.
 Needs:  as k07_warp_tile.
 """
 
