@@ -57,7 +57,9 @@ def _message(rule, info, other, who, n, where, detail):
         text = f"{who} {verb} {size} bytes at {where[0]}"
         if rule == "misaligned":
             return f"{text}, an address that is no multiple of {size}"
-        return f"{text}, outside the block's shared memory" if where[0].startswith("shared") else text
+        if where[0].startswith("shared"):
+            return f"{text}, outside the block's shared memory"
+        return text if "," in where[0].partition("]")[2] else f"{text}, which go on past the end of the array"
     if rule in ("missing-copy-wait", "copy-overwritten"):
         verb = "reads" if rule == "missing-copy-wait" else "writes to"
         return f"{who} {verb} {where[0]}, to which the copy of line {other.line} is still under way; {detail}"
