@@ -112,9 +112,10 @@ print(launch, "·", (out == x + 1).all(), "·", loads.requests, "requests,", loa
 # step), so both are one line of inline PTX in `kernels/simt/probes.py`.
 
 # %%
-from numba import uint64
+from numba import float32, uint64
 
 from kernels.simt.k01_chase import LINE
+from kernels.simt.k01_issue import UNROLL
 from kernels.simt.probes import clock64, follow, global_address
 
 
@@ -165,8 +166,8 @@ for level, claim in gl.machine.GUIDE_CYCLES.items():
 
 # %% [markdown]
 # Latency differs by more than an order of magnitude between the ends; the *size* of each memory runs the other way:
-# 256 KB of registers and 228 KB of shared memory per SM, tens of MB of L2, and 141 GB of DRAM on an H200. Registers are not
-# in the table: an instruction reads them as part of its own execution. Beyond the GPU, NVLink and PCIe take
+# 256 KB of registers and 228 KB of shared memory per SM, tens of MB of L2, and 141 GB of DRAM on an H200. Registers
+# are not in the table: an instruction reads them as part of its own execution. Beyond the GPU, NVLink and PCIe take
 # microseconds.
 #
 # ## How much must be under way?
@@ -196,6 +197,7 @@ gl.plots.lines(
     title="Copy, one float per lane and step", caption=rate.label,
 )
 
+
 # %% [markdown]
 # ## How many warps fill the FP32 lanes?
 #
@@ -203,7 +205,10 @@ gl.plots.lines(
 # the next step. Full lanes need latency × 128 multiply-adds under way: from many warps (*thread-level parallelism*) or
 # from several independent chains per thread (*instruction-level parallelism*).
 
-    # %% tags=["kernel"] gemmlab={"kernel": "simt/k01_issue.py"}
+# %% tags=["kernel"] gemmlab={"kernel": "simt/k01_issue.py"}
+def issue_kernel(CHAINS):
+    """Return the kernel with CHAINS independent chains per thread."""
+
     @cuda.jit
     def issue(a, b, loops, out, cycles):
         x = cuda.local.array(CHAINS, float32)
@@ -215,12 +220,15 @@ gl.plots.lines(
         for _ in range(loops):
             for _ in range(UNROLL):
                 for j in range(CHAINS):
-                    x[j] = x[j] * a + b
+                    x[j] = x[j] * a + b  # one fused multiply-add
         end = clock64()
         for j in range(CHAINS):
             out[tid * uint32(CHAINS) + uint32(j)] = x[j]
         if tid % uint32(32) == uint32(0):
             cycles[tid // uint32(32)] = uint64(end - begin)
+
+    return issue
+
 
 # %% [markdown]
 # **Predict:** with a latency of 4 cycles, how many warps of one chain fill an SM? How many of four chains?

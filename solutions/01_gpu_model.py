@@ -32,7 +32,8 @@ from numba import cuda, float32
 #
 # **Goal.** `out[i] = alpha * x[i] + y[i]` for vectors of any length `n`, always launched with 2 blocks of 64 threads.
 #
-# **Target.** Right for `n` from 1 to 4,096, no finding, at most 4 sectors per request, each element stored once.
+# **Target.** Right for `n` from 1 to 4,096, no finding, at most 5 sectors per request (4 for 32
+# neighbours, and one to spare), each element stored once.
 #
 # **Hint.** `cuda.grid(1)` numbers the threads of the whole grid, `cuda.gridsize(1)` says how many there are. Which
 # elements belong to thread 5, if neighbouring lanes should read neighbouring words?

@@ -127,12 +127,12 @@ gl.exercise("09.2").check(time_per_tile)
 
 # %% tags=["exercise"] gemmlab={"exercise": "09.3"}
 @cuda.jit(device=True)
-def element(X, row, col):
+def fetch(X, row, col):
     return X[row, col] if row < X.shape[0] and col < X.shape[1] else float32(0)
 
 
 @cuda.jit(device=True)
-def multiply(acc, smem_a, smem_b, buffer, ty, tx):
+def product(acc, smem_a, smem_b, buffer, ty, tx):
     for k in range(8):
         for i in range(4):
             for j in range(4):
@@ -150,16 +150,16 @@ def repaired(A, B, C):
         for j in range(4):
             acc[i, j] = float32(0)
     for i in range(4):
-        smem_a[0, t % 8, t // 8 + 8 * i] = element(A, m0 + t // 8 + 8 * i, t % 8)
-        smem_b[0, t // 32 + 2 * i, t % 32] = element(B, t // 32 + 2 * i, n0 + t % 32)
+        smem_a[0, t % 8, t // 8 + 8 * i] = fetch(A, m0 + t // 8 + 8 * i, t % 8)
+        smem_b[0, t // 32 + 2 * i, t % 32] = fetch(B, t // 32 + 2 * i, n0 + t % 32)
     ### BEGIN SOLUTION
     ### SKELETON: buffer = 0
     ### SKELETON: for k0 in range(8, K, 8):
     ### SKELETON:     cuda.syncthreads()
     ### SKELETON:     for i in range(4):
-    ### SKELETON:         a[i] = element(A, m0 + t // 8 + 8 * i, k0 + t % 8)
-    ### SKELETON:         b[i] = element(B, k0 + t // 32 + 2 * i, n0 + t % 32)
-    ### SKELETON:     multiply(acc, smem_a, smem_b, buffer, ty, tx)
+    ### SKELETON:         a[i] = fetch(A, m0 + t // 8 + 8 * i, k0 + t % 8)
+    ### SKELETON:         b[i] = fetch(B, k0 + t // 32 + 2 * i, n0 + t % 32)
+    ### SKELETON:     product(acc, smem_a, smem_b, buffer, ty, tx)
     ### SKELETON:     for i in range(4):
     ### SKELETON:         smem_a[buffer, t % 8, t // 8 + 8 * i] = a[i]
     ### SKELETON:         smem_b[buffer, t // 32 + 2 * i, t % 32] = b[i]
@@ -168,15 +168,15 @@ def repaired(A, B, C):
     buffer = 0
     for k0 in range(8, K, 8):
         for i in range(4):
-            a[i] = element(A, m0 + t // 8 + 8 * i, k0 + t % 8)
-            b[i] = element(B, k0 + t // 32 + 2 * i, n0 + t % 32)
-        multiply(acc, smem_a, smem_b, buffer, ty, tx)
+            a[i] = fetch(A, m0 + t // 8 + 8 * i, k0 + t % 8)
+            b[i] = fetch(B, k0 + t // 32 + 2 * i, n0 + t % 32)
+        product(acc, smem_a, smem_b, buffer, ty, tx)
         buffer ^= 1
         for i in range(4):
             smem_a[buffer, t % 8, t // 8 + 8 * i] = a[i]
             smem_b[buffer, t // 32 + 2 * i, t % 32] = b[i]
         cuda.syncthreads()
-    multiply(acc, smem_a, smem_b, buffer, ty, tx)
+    product(acc, smem_a, smem_b, buffer, ty, tx)
     ### END SOLUTION
 
     for i in range(4):
@@ -195,16 +195,16 @@ gl.exercise("09.3").check(repaired)
 # %% [markdown]
 # ## 09.4 Groups and waits
 #
-# **Goal.** Here the tiles travel by `cp.async`. The kernel waits for "all groups but the youngest", and its results
-# are wrong from the second tile on, on a GPU perhaps only sometimes. Mend it so that the next tile stays under way
-# while this one is multiplied.
+# **Goal.** Here the tiles travel by `cp.async`: wait for a tile, start the copies of the next one, multiply. The kernel
+# waits for "all groups but the youngest". On a GPU its results are wrong only sometimes. Mend it, and keep the next
+# tile under way while this one is multiplied.
 #
-# **Target.** Right at every shape, no finding, `cp.async` only.
+# **Target.** Right at every shape, no finding, `cp.async` only, one barrier per tile.
 #
-# **Hint.** A wait counts *groups*. How many does this kernel commit per tile?
+# **Hint.** A wait counts *groups*. Which groups are open when the wait of turn 0 is reached?
 
 # %% tags=["exercise"] gemmlab={"exercise": "09.4"}
-from kernels.simt.async_copy import commit, copy_async4, wait_all_but_one
+from kernels.simt.async_copy import commit, copy_async4, wait_all, wait_all_but_one  # noqa: F401 - a choice
 
 
 @cuda.jit(device=True)
@@ -226,27 +226,32 @@ def piped(A, B, C):
     for turn in range(-1, (K + 7) // 8):
         k0, fill, buffer = (turn + 1) * 8, (turn + 1) % 2, turn % 2
         ### BEGIN SOLUTION
+        ### SKELETON: if turn >= 0:
+        ### SKELETON:     wait_all_but_one()
+        ### SKELETON:     cuda.syncthreads()
         ### SKELETON: for i in range(4):
-        ### SKELETON:     copy_element(smem_a, fill * 264 + t % 8 * 33 + t // 8 + 8 * i, A, m0 + t // 8 + 8 * i, k0 + t % 8)
+        ### SKELETON:     put = fill * 264 + t % 8 * 33 + t // 8 + 8 * i
+        ### SKELETON:     copy_element(smem_a, put, A, m0 + t // 8 + 8 * i, k0 + t % 8)
         ### SKELETON: commit()
         ### SKELETON: for i in range(4):
         ### SKELETON:     copy_element(smem_b, fill * 256 + t + 64 * i, B, k0 + t // 32 + 2 * i, n0 + t % 32)
         ### SKELETON: commit()
+        if turn >= 0:
+            wait_all()
+            cuda.syncthreads()
         for i in range(4):
-            copy_element(smem_a, fill * 264 + t % 8 * 33 + t // 8 + 8 * i, A, m0 + t // 8 + 8 * i, k0 + t % 8)
+            put = fill * 264 + t % 8 * 33 + t // 8 + 8 * i
+            copy_element(smem_a, put, A, m0 + t // 8 + 8 * i, k0 + t % 8)
             copy_element(smem_b, fill * 256 + t + 64 * i, B, k0 + t // 32 + 2 * i, n0 + t % 32)
         commit()
         ### END SOLUTION
         if turn < 0:
             continue
-        wait_all_but_one()
-        cuda.syncthreads()
         for k in range(8):
             for i in range(4):
                 for j in range(4):
                     a = smem_a[buffer * 264 + k * 33 + ty + 8 * i]
                     acc[i, j] += a * smem_b[buffer * 256 + k * 32 + tx + 8 * j]
-        cuda.syncthreads()
 
     for i in range(4):
         for j in range(4):
@@ -257,4 +262,6 @@ def piped(A, B, C):
 gl.exercise("09.4").check(piped)
 
 # %% [markdown] tags=["solution"]
-# Two commits per tile: "all but the youngest" leaves the copies of `B` open. One commit per tile makes a group a tile.
+# At the wait two groups are open, the copies of `A` and of `B` of the very tile that is about to be multiplied: "all
+# but the youngest" leaves `B` under way. One commit makes a tile one group, and as no other is open yet, all must
+# land. To keep a group open across the wait takes a third buffer: chapter 12.

@@ -33,7 +33,7 @@ EXERCISES = (
         parameters=("threads", "registers", "shared"),
         reference=blocks_per_sm,
         public=((256, 32, 0), (256, 128, 0), (256, 128, 100 << 10), (32, 16, 0), (1024, 64, 0), (64, 32, 40 << 10),
-                (128, 40, 20 << 10), (512, 96, 0), (96, 72, 0)),
+                (128, 40, 20 << 10), (512, 96, 0), (96, 40, 0), (256, 16, 0)),
         draw=draw_blocks,
         because="as the SM's limits say",
         hints=(

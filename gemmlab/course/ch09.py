@@ -68,7 +68,7 @@ EXERCISES = (
         id="09.4",
         title="Groups and waits",
         spec=replace(SMALL, name="09.4", needs=(8, 0)),
-        targets=(NoDouble(), StoredOnce(), Copies(), Barriers(BK=8, per_tile=2)),
+        targets=(NoDouble(), StoredOnce(), Copies(), Barriers(BK=8)),
         probe_shape=PROBE,
     ),
 )

@@ -12,10 +12,10 @@ from kernels.simt.probes import clock64
 UNROLL = 16
 
 
+# region: kernel
 def issue_kernel(CHAINS):
     """Return the kernel with CHAINS independent chains per thread."""
 
-    # region: kernel
     @cuda.jit
     def issue(a, b, loops, out, cycles):
         x = cuda.local.array(CHAINS, float32)
@@ -27,12 +27,12 @@ def issue_kernel(CHAINS):
         for _ in range(loops):
             for _ in range(UNROLL):
                 for j in range(CHAINS):
-                    x[j] = x[j] * a + b
+                    x[j] = x[j] * a + b  # one fused multiply-add
         end = clock64()
         for j in range(CHAINS):
             out[tid * uint32(CHAINS) + uint32(j)] = x[j]
         if tid % uint32(32) == uint32(0):
             cycles[tid // uint32(32)] = uint64(end - begin)
-    # endregion
 
     return issue
+# endregion
