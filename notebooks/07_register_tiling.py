@@ -36,9 +36,9 @@ print(gl.device().reason)
 # %% [markdown]
 # ## The limit
 #
-# Tiles in shared memory spared global memory. What do they ask of shared memory? In one cycle an SM serves one
-# **wavefront**, up to 32 words. In the same cycle its 128 FP32 lanes could start *four* warp-wide multiply-adds. So a
-# kernel that is to keep them busy may spend one wavefront on four multiply-adds.
+# Tiles in shared memory spared global memory. What do they ask of shared memory? In one cycle an SM of an H200 serves
+# one **wavefront**, up to 32 words. In the same cycle its 128 FP32 lanes could start *four* warp-wide multiply-adds.
+# So a kernel that is to keep them busy may spend one wavefront on four multiply-adds.
 #
 # **Predict.** The square tile of chapter 05 loads two words for each multiply-add. What share of the FP32 peak can
 # shared memory feed?
@@ -308,7 +308,7 @@ for kernel in ("k05_tiled_square", "k07_register_2d", "k07_warp_tile"):
 
 # %%
 two = ("k07_register_2d", "k07_warp_tile")
-gl.plots.warp_patches({kernel: gl.trace(kernel, 128, 128, 8) for kernel in two}, (128, 128))
+gl.plots.warp_patches({name: gl.trace(name, 128, 128, 8) for name in two}, (128, 128))
 
 # %% [markdown]
 # It is the perimeter argument of chapter 04 again: the warp's work is the area of its patch, the different words that
@@ -454,7 +454,7 @@ kinds = {"uint32": register_2d, "int": signed}
 mixes = {name: gl.count(k, 128, 128, 64, rule=rule) for name, k in kinds.items()}
 for name, counters in mixes.items():
     mix, registers = counters.mix(), gl.compile(kinds[name], target="sm_90").registers
-    print(f"{name:6} {mix['int'] / mix['fma']:.2f} integer instructions per multiply-add,", end=" ")
+    print(f"{name:6} {mix['int'] / mix['fma']:.2f} integer per multiply-add,", end=" ")
     print(f"{registers} registers")
 gl.plots.instruction_mix(mixes)
 

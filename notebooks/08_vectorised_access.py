@@ -49,7 +49,8 @@ from numba import cuda, float32, uint32
 def issue(kernel):
     counters = gl.count(kernel, 128, 128, 512)
     mix = counters.mix()
-    moves, total = sum(mix[kind] for kind in ("ldg", "stg", "lds", "sts")), sum(mix.values())
+    moves = sum(mix[kind] for kind in ("ldg", "stg", "lds", "sts"))
+    total = sum(mix.values())
     print(f"{kernel}: {mix['fma'] / total:.0%} multiply-adds, ", end="")
     print(f"{moves / total:.0%} loads and stores (counted in PTX)")
     return counters
@@ -91,7 +92,8 @@ def copied(name, offset):
 for name in WIDTHS:
     for offset in (0, 4):
         loads = copied(name, offset).counters.total(space="global", op="ld")
-        print(f"{name:6} offset {offset}: {loads.requests:2} requests, {loads.sectors} sectors")
+        said = f"{loads.requests:2} requests, {loads.sectors} sectors"
+        print(f"{name:6} offset {offset}: {said}")
 
 # %%
 gl.plots.sector_map({name: copied(name, 0).trace for name in WIDTHS}, arrays=("src",))
@@ -195,7 +197,8 @@ def vectorised(A, B, C):
                 edge_store4(C, m, n, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3])
 # %% [markdown]
 # - **`aligned`** asks two questions once per block. Does every row of `A`, `B` and `C` start at a multiple of 16
-#   bytes (K and N multiples of 4)? Does no tile stick out of the matrix, along K either?
+#   bytes (K and N multiples of 4)? Does no tile stick out of the matrix, along K either? It trusts the base
+#   addresses: allocations begin at multiples of 256 bytes, slices such as `x[1:]` do not.
 # - **`edge_load4`, `edge_store4`** look at each element: zeros beyond the edge, nothing stored there. They serve the
 #   ragged tiles, and *all* tiles if the rows are not aligned. Libraries do it in the same way or pad their buffers.
 # - **`alignment=16`** for the shared arrays; a float array alone promises 4.
@@ -222,8 +225,8 @@ for name, counters in {"warp tile": before, "vectorised": after}.items():
         each = f"{site.sectors_per_request:4.1f} sectors each"
         print(f"{name:10} {array}: {site.requests:5,} requests, {each}")
     shared = counters.total(space="shared")
-    print(f"{name:10} shared: {shared.requests:,} requests, {shared.wavefronts:,} wavefronts,", end=" ")
-    print(f"{shared.excess_wavefronts} in excess")
+    each = f"{shared.wavefronts:,} wavefronts, {shared.excess_wavefronts} in excess"
+    print(f"{name:10} shared: {shared.requests:,} requests, {each}")
 
 # %% [markdown]
 # Inputs: a quarter of the requests, four times the sectors in each: no byte saved. `C` is another matter. The scalar
@@ -254,8 +257,8 @@ gl.plots.bank_grid([access for access in trace if access.kind == "ld"], limit=2)
 for kernel in ("k08_vectorised", "k08_lane_pairs"):
     counters = gl.count(kernel, 128, 128, 512)
     loads = counters.total(space="shared", op="ld")
-    print(f"{kernel}: {64 * loads.wavefronts / counters.mix()['fma']:.0f} wavefronts", end=" ")
-    print("for 64 multiply-adds")
+    each = 64 * loads.wavefronts / counters.mix()["fma"]
+    print(f"{kernel}: {each:.0f} wavefronts for 64 multiply-adds")
 
 # %% [markdown]
 # `k08_lane_pairs` differs in the lines for `row` and `col` alone: bit 0 chooses among columns, bit 1 among rows.
@@ -292,7 +295,7 @@ def ways(words):
 for pitch in (128, 129, 132):
     rows = [row * pitch * 4 % 16 for row in range(4)]
     stores = [4 * (lane % 2) * pitch + lane // 2 for lane in range(32)]
-    print(f"pitch {pitch} words: rows at {rows} modulo 16 bytes, stores {ways(stores)}-way")
+    print(f"pitch {pitch}: rows at {rows} modulo 16 bytes, stores {ways(stores)}-way")
 
 # %% [markdown]
 # Pad by four words: the least that keeps the alignment (derived).

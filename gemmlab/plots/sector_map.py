@@ -35,7 +35,7 @@ def sector_map(accesses, *, arrays=None, step: int = 0, shapes=None, title: str 
     return finish(
         figure,
         "Sectors that one warp request touches. " + " ".join(_sentence(*panel) for panel in panels),
-        "Row: a 128-byte line. Coloured: used (number: lane; ×n: n lanes). Grey: moved, not used. White: not moved.",
+        "Row: a 128-byte line. Colour: used (number: lane, ×n: n lanes). Grey: moved in vain. White: idle.",
     )
 
 
