@@ -319,14 +319,16 @@ def at_most(wavefronts, sms=132, ghz=1.98):
 per_step = after.total(space="shared", op="ld").wavefronts / (64**3 / 32)
 ceiling = at_most(per_step)
 print(f"{per_step:.0f} wavefronts per step: at most {ceiling:.1f} TFLOP/s (modelled, H200)")
+print(f"1.5 wavefronts per step: at most {at_most(1.5):.1f} TFLOP/s")
 
 # %% [markdown]
-# So the ceiling is where it was in chapter 04, an eighth of the peak. What tiling can gain is the distance that the
-# coalesced kernel kept from it: where caches failed. **Predict** for each size which kernel wins, and by how much.
+# So the ceiling hardly moves: it was an eighth of the peak in chapter 04, and is an eighth or a sixth. What else tiling
+# can gain is the distance that the coalesced kernel kept from its ceiling, where caches failed. **Predict** for each
+# size which kernel wins, and by how much.
 #
-# (The emulator counts PTX. `ptxas` goes on from there: in SASS for `sm_90` it fetches four neighbours of the `A` tile
-# with one `LDS.128`, as they lie side by side and `k` runs along them: fewer instructions. Whether it is less work, the
-# stopwatch must say.)
+# The second line is a finer model. The emulator counts PTX, and `ptxas` goes on from there: in SASS for `sm_90` it
+# fetches four neighbours of the tile of `A`, along which `k` runs, with one `LDS.128`. A broadcast of 128 bits takes an
+# H200 two wavefronts (profiler), so that a step takes 1 + 2/4.
 
 # %%
 sizes = (1024, 2048, 4096)
@@ -340,8 +342,8 @@ for kernel, some in found.items():
     print(f"{kernel:17}", *rates, "   GB from DRAM:", *moved)
 
 # %% [markdown]
-# "None" means that this figure has not been recorded yet. Whatever the stopwatch says, compare it with two models: the
-# bytes say a factor of 32, the load instructions say one. Boehm's published series has 1.5
+# "None" means that this figure has not been recorded yet. Whatever the stopwatch says, compare it with the models: the
+# bytes say a factor of 32, the wavefronts 1 to 1.3. Boehm's published series has 1.5
 # times for this step, on an A6000.
 
 # %%

@@ -78,8 +78,8 @@ for stride in (1, 2, 3, 4, 16, 32, 33):
 
 # %% [markdown]
 # The greatest common divisor of stride and 32: odd strides are free, and a stride of 32 is the worst there is, a
-# **32-way conflict**. (The profiler gave the same counts for stores with these strides on an H200; a test keeps the
-# emulator to them.)
+# **32-way conflict**. (On an H200 the profiler gave the same counts for loads and stores at these strides; a test
+# keeps the emulator to them.)
 #
 # A tile of 16 × 16 words puts element `(i, j)` in bank `(16·i + j) % 32`. **Predict:** 16 lanes read a column. Then a
 # row. Which one conflicts? A widely read guide has it the wrong way round.
@@ -250,7 +250,9 @@ for bits, pitch in pitches:
 
 # %% [markdown]
 # At 128 bits a pitch of 36 words, four of padding, is free, and 33 is not allowed at all. A column of 16-bit elements
-# with 64 bytes to a row is 16-way; copied in chunks it would be free.
+# with 64 bytes to a row is 16-way; copied in chunks it would be free. (A load has one favour more. Where neighbouring
+# lanes want the same address, two groups are served together: a 128-bit broadcast takes an H200 two wavefronts, not
+# four. The emulator follows.)
 #
 # ## Cure 3: a swizzle of chunks
 #
@@ -362,6 +364,9 @@ for name, c in counted.items():
 print(f"a 32-way conflict in the inner loop: at most {at_most(33, 1):.1f}")
 
 # %% [markdown]
+# These are PTX counts. Where `k` runs along the tile of `A`, as in chapter 05, `ptxas` merges four reads into one
+# `LDS.128`, and that kernel's ceiling is 11.2 (modelled there); a transposed tile gives it nothing to merge.
+#
 # The last line is the other place for the same mistake: lanes that walk down a column of a tile *in the loop over
 # `k`*, as the mapping of chapter 03 would. There the conflict meets every multiply-add instead of one store in 64
 # loads. **Predict** the order of the five, and then look:

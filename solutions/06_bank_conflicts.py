@@ -30,7 +30,7 @@ from numba import cuda, float32
 # ## 06.1 Wavefronts of a strided load
 #
 # **Goal.** Write `wavefronts(stride, width)`: how many wavefronts a warp's load from shared memory takes when lane `i`
-# reads `width` bytes (2, 4, 8 or 16) at byte address `i · stride · width`.
+# reads `width` bytes (2, 4, 8 or 16) at byte address `i · stride · width`. The stride is at least 1.
 #
 # **Checked** against the emulator's count over many strides and widths.
 #

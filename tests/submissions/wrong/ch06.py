@@ -33,7 +33,7 @@ WRONG = {
             "source": "def wavefronts(stride, width):\n    return int(np.gcd(stride * width // 4, 32))",
             "says": "expected|returned",
         },
-        "raises": {"source": "def wavefronts(stride, width):\n    return 32 // stride", "says": "ZeroDivisionError"},
+        "raises": {"source": "def wavefronts(stride, width):\n    return 32 // (stride - 3)", "says": "ZeroDivisionError"},
         "small strides only": {
             "replace": [("    return total", "    return total if stride < 66 else 1")],
             "says": "hidden one",
