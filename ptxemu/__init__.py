@@ -6,6 +6,7 @@ report = ptxemu.launch(module.entry(), grid, block, args)
 
 from .errors import LaunchError, PtxError
 from .findings import Finding
+from .fragments import mma_layout, wmma_layout
 from .launch import launch
 from .memory import Array
 from .module import Entry, Module, Param, load
@@ -32,5 +33,7 @@ __all__ = [
     "Trace",
     "launch",
     "load",
+    "mma_layout",
     "profile_for",
+    "wmma_layout",
 ]

@@ -63,6 +63,8 @@ def _message(rule, info, other, who, n, where, detail):
     if rule in ("missing-copy-wait", "copy-overwritten"):
         verb = "reads" if rule == "missing-copy-wait" else "writes to"
         return f"{who} {verb} {where[0]}, to which the copy of line {other.line} is still under way; {detail}"
+    if rule == "non-uniform-operand":
+        return f"{who} gives {info.opcode} another {detail} than the first thread of its warp"
     if rule == "partial-warp":
         return f"{info.opcode} is executed by {detail} of the 32 threads of a warp, and its result is undefined"
     if rule == "uninitialised-register":

@@ -20,6 +20,7 @@ SEVERITY = {
     "missing-copy-wait": "error",
     "copy-overwritten": "error",
     "partial-warp": "error",
+    "non-uniform-operand": "error",
     "redundant-store": "info",
 }
 
@@ -38,6 +39,7 @@ ADVICE = {
     "groups go on), then a barrier.",
     "copy-overwritten": "Wait for a stage's copies, and use up what they brought, before the stage is written again.",
     "partial-warp": "Let all 32 threads of the warp execute it: outside branches, before any of them returns.",
+    "non-uniform-operand": "Compute it from what all threads of the warp share, such as threadIdx.x / 32.",
     "redundant-store": "Accumulate in a register and store once.",
 }
 

@@ -45,6 +45,13 @@ class Layout:
         """Elements of a register."""
         return self.row.shape[2]
 
+    def owner(self, row, col):
+        """(lane, place) that holds element (row, col): ``place`` "r2", or "r2.1" for the second element in r2. Where
+        registers hold copies, the first.
+        """
+        lane, register, part = (int(v[0]) for v in np.nonzero((self.row == row) & (self.col == col)))
+        return lane, f"r{register}" + (f".{part}" if self.packed > 1 else "")
+
     @functools.cached_property
     def index(self):
         """Position of each element in the row-major matrix: int64[32, registers, elements]."""

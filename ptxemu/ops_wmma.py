@@ -79,6 +79,7 @@ def _memory(machine, segment, ins, site, first):
     lanes = lanes_of_warps(first)
     space, base = space_of(machine.program.sites[site].space, addresses(machine, address, lanes))
     pitch = _stride(machine, ins, layout, order, lanes)
+    _check_uniform(machine, site, lanes, base, pitch)
     size = BITS[layout.kind] // 8
     major, minor = (layout.row, layout.col) if order == "row" else (layout.col, layout.row)
     memory = flat(machine, space).view(f"u{size * elements}")
@@ -98,6 +99,17 @@ def _memory(machine, segment, ins, site, first):
                 word |= values.astype(np.uint32) << shift
         if load:
             machine.row(reg)[lanes] = word
+
+
+def _check_uniform(machine, site, lanes, base, pitch):
+    """Report warps whose lanes name different matrices (PTX ISA: the operands must be the same in all threads)."""
+    if machine.observer is None:
+        return
+    for values, what in ((base, "address"), (pitch, "stride")):
+        by_warp = values.reshape(-1, 32)
+        odd = (by_warp != by_warp[:, :1]).ravel()
+        if odd.any():
+            machine.observer.finding("non-uniform-operand", site, lanes=machine.lanes_of(lanes[odd]), detail=what)
 
 
 def _access(machine, site, space, memory, lanes, addr, store):
