@@ -27,6 +27,26 @@ class SharedWords(Target):
 
 
 @dataclass(frozen=True)
+class SharedWavefronts(Target):
+    """At most `limit` wavefronts for loads of shared memory per warp-wide multiply-add."""
+
+    limit: float
+
+    @property
+    def reached(self) -> str:
+        return f"≤ {self.limit:g} wavefronts per multiply-add"
+
+    def require(self, counted):
+        counters = counted.report.counters
+        wavefronts, fmas = counters.total(space="shared", op="ld").wavefronts, counters.mix().get("fma", 0)
+        if not wavefronts:
+            raise CheckError("the kernel reads nothing from shared memory: multiply out of the tiles")
+        if not fmas or wavefronts / fmas > self.limit:
+            raise CheckError(f"the shared loads take {wavefronts / max(1, fmas):.3g} wavefronts per multiply-add, the "
+                             f"target is {self.limit:g}: which lanes want the same address?")
+
+
+@dataclass(frozen=True)
 class Wide(Target):
     """Every load and store of `arrays` in global memory moves `width` bytes per lane, at the probe's shape."""
 

@@ -454,7 +454,7 @@ gl.plots.recorded_roofline(
 # ## Exercises
 #
 # In [exercises/08_vectorised_access.ipynb](../exercises/08_vectorised_access.ipynb): **08.1** the widest aligned
-# load, **08.2** four columns per thread, **08.3** repair a `float4` kernel.
+# load, **08.2** four columns per thread, **08.3** repair a `float4` kernel, **08.4** lanes that share.
 #
 # ## References
 #

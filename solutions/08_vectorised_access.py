@@ -169,3 +169,68 @@ gl.exercise("08.3").check(wide)
 # `reinterpret_cast` must keep the `const`; a pitch of 33 words puts rows 1 to 3 off the 16 bytes, 36 does not and
 # spreads the stores over the banks as well; and where a row length is no multiple of four, elements go one by one. A
 # test for the edge is needed in both paths, since the grid is rounded up.
+
+# %% [markdown]
+# ## 08.4 Lanes that share
+#
+# **Goal.** One warp computes a tile of 32 × 16: 8 × 4 lanes, each with a patch of 4 × 4. The kernel is right and free
+# of conflicts; a step of `k` takes two wavefronts for `A` and four for `B`. Give the lanes other places, so that both
+# take two.
+#
+# **Target.** Right at every shape, no finding, no conflict, and 4 wavefronts for 16 multiply-adds.
+#
+# **Hint.** Two quarters of a warp are served together where lanes `i` and `i ^ 1` want the same address, or lanes `i`
+# and `i ^ 2`. Which of the lane's bits may the row depend on, and which the column?
+
+# %% tags=["exercise"] gemmlab={"exercise": "08.4"}
+from kernels.simt import vector
+
+BM, BN, BK = 32, 16, 8
+PITCH = BM + 4
+SIZE_A, SIZE_B = BK * PITCH, BK * BN
+
+
+@cuda.jit
+def shared_pairs(A, B, C):
+    smem_a = cuda.shared.array(SIZE_A, float32, alignment=16)  # transposed: element (k, m) at k * PITCH + m
+    smem_b = cuda.shared.array(SIZE_B, float32, alignment=16)
+    acc = cuda.local.array((4, 4), float32)
+    lane, m0, n0 = cuda.threadIdx.x, cuda.blockIdx.y * BM, cuda.blockIdx.x * BN
+    ### BEGIN SOLUTION
+    ### SKELETON: lane_row, lane_col = lane // 4, lane % 4  # 0 … 7 and 0 … 3
+    lane_row, lane_col = lane // 8 * 2 + lane // 2 % 2, lane // 4 % 2 * 2 + lane % 2
+    ### END SOLUTION
+    row, col = 4 * lane_row, 4 * lane_col
+    for i in range(4):
+        for j in range(4):
+            acc[i, j] = 0
+
+    for k0 in range(0, A.shape[1], BK):
+        for e in range(lane, BM * BK, 32):
+            m, k = e // BK, e % BK
+            inside = m0 + m < A.shape[0] and k0 + k < A.shape[1]
+            smem_a[k * PITCH + m] = A[m0 + m, k0 + k] if inside else float32(0)
+        for e in range(lane, BK * BN, 32):
+            k, n = e // BN, e % BN
+            inside = k0 + k < B.shape[0] and n0 + n < B.shape[1]
+            smem_b[k * BN + n] = B[k0 + k, n0 + n] if inside else float32(0)
+        cuda.syncthreads()
+        for k in range(BK):
+            a = vector.load4(smem_a, k * PITCH + row)
+            b = vector.load4(smem_b, k * BN + col)
+            for i in range(4):
+                for j in range(4):
+                    acc[i, j] += a[i] * b[j]
+        cuda.syncthreads()
+
+    for i in range(4):
+        for j in range(4):
+            if m0 + row + i < C.shape[0] and n0 + col + j < C.shape[1]:
+                C[m0 + row + i, n0 + col + j] = acc[i, j]
+
+# %% tags=["check"] gemmlab={"exercise": "08.4"}
+gl.exercise("08.4").check(shared_pairs)
+
+# %% [markdown] tags=["solution"]
+# The row must ignore one of the two lowest bits, the column the other: bit 0 goes to the column and bit 1 to the row,
+# or the other way round. The three upper bits are free.

@@ -9,11 +9,14 @@ from ..exercise import Function
 from ..kernel_exercise import Kernel
 from ..targets import NoDouble, StoredOnce
 from ..targets_shared import NoConflicts
-from ..targets_width import Wide
+from ..targets_width import SharedWavefronts, Wide
 
 COLUMNS = replace(kernels.spec("k04_coalesced"), grid=("cdiv(N,128)", "cdiv(M,8)", "1"))
 TILE = replace(
     kernels.spec("k08_vectorised_cuda"), block=(64, 1, 1), tile=MappingProxyType({"BM": 32, "BN": 32, "BK": 8})
+)
+WARP = replace(
+    kernels.spec("k08_vectorised"), block=(32, 1, 1), tile=MappingProxyType({"BM": 32, "BN": 16, "BK": 8})
 )
 
 
@@ -60,5 +63,11 @@ EXERCISES = (
         title="Repair a float4 kernel",
         spec=replace(TILE, name="08.3"),
         targets=(NoDouble(), StoredOnce(), NoConflicts(), Wide(("A", "B", "C"))),
+    ),
+    Kernel(
+        id="08.4",
+        title="Lanes that share",
+        spec=replace(WARP, name="08.4"),
+        targets=(NoDouble(), StoredOnce(), NoConflicts(), SharedWavefronts(0.25)),
     ),
 )

@@ -74,4 +74,22 @@ def four_columns(A, B, C):
             ]
         },
     },
+    "08.4": {
+        "the other way round": {
+            "replace": [
+                (
+                    "lane // 8 * 2 + lane // 2 % 2, lane // 4 % 2 * 2 + lane % 2",
+                    "lane // 8 * 2 + lane % 2, lane // 4 % 2 * 2 + lane // 2 % 2",
+                )
+            ]
+        },
+        "bits by shifts": {
+            "replace": [
+                (
+                    "lane // 8 * 2 + lane // 2 % 2, lane // 4 % 2 * 2 + lane % 2",
+                    "(lane >> 4 & 1) << 2 | (lane >> 2 & 1) << 1 | lane >> 1 & 1, (lane >> 3 & 1) << 1 | lane & 1",
+                )
+            ]
+        },
+    },
 }

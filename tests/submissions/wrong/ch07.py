@@ -33,7 +33,7 @@ WRONG = {
         "raises": {"source": body("2 * TM * TN / (TM - TN) / itemsize"), "says": "ZeroDivisionError"},
     },
     "07.2": {
-        "unfinished": {"replace": [(PRODUCT, "pass")], "says": "zero everywhere"},
+        "unfinished": {"replace": [(PRODUCT, "pass")], "says": "C is zero (everywhere|in everything)"},
         "a sum at a time": {"replace": [(LOOPS, SUMS)], "says": r"reads 2 words .*target is 0\.5"},
         "no second barrier": {
             "replace": [("        ### END SOLUTION\n        cuda.syncthreads()", "        ### END SOLUTION")],

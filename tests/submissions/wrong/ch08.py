@@ -2,6 +2,7 @@
 
 LOAD = "b = load4(B, k * N + n) if N % 4 == 0 else edge_load4(B, k, n)"
 FETCH = "if (cols % 4 == 0 && row < rows && col < cols) return"
+PLACES = "lane // 8 * 2 + lane // 2 % 2, lane // 4 % 2 * 2 + lane % 2"
 PUT = "if (cols % 4 == 0 && row < rows && col < cols) {"
 
 
@@ -80,6 +81,21 @@ WRONG = {
                 )
             ],
             "says": "out-of-bounds",
+        },
+    },
+    "08.4": {
+        "as given": {"replace": [(PLACES, "lane // 4, lane % 4")], "says": r"0\.375 wavefronts .*target is 0\.25"},
+        "rows on the low bits": {"replace": [(PLACES, "lane % 8, lane // 8")], "says": r"0\.375 wavefronts"},
+        "both on bit 0": {
+            "replace": [(PLACES, "lane // 8 * 2 + lane % 2, lane // 4 % 2 * 2 + lane % 2")],
+            "says": "never written",
+        },
+        "one lane, one patch": {"replace": [(PLACES, "lane % 8, 0")], "says": "never written"},
+        "5 columns": {"replace": [(PLACES, "lane // 5, lane % 5")], "says": "never written"},
+        "neighbours two rows apart": {"replace": [("4 * lane_row", "2 * lane_row")], "says": "misaligned"},
+        "no second barrier": {
+            "replace": [("a[i] * b[j]\n        cuda.syncthreads()", "a[i] * b[j]")],
+            "says": "race on shared",
         },
     },
 }
