@@ -13,7 +13,10 @@ RIGHT = {
         "the barrier at the top": {"replace": early_barrier("multiply")},
         "buffers by parity": {
             "replace": [
-                ("   multiply(acc, smem_a, smem_b, buffer,", "   multiply(acc, smem_a, smem_b, k0 // 8 & 1 ^ 1,"),
+                (
+                    "        multiply(acc, smem_a, smem_b, buffer,",
+                    "        multiply(acc, smem_a, smem_b, (k0 // 8 - 1) % 2,",
+                ),
                 ("        buffer ^= 1\n", "        buffer = k0 // 8 % 2\n"),
             ]
         },

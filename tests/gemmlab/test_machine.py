@@ -1,0 +1,101 @@
+"""Probes of the machine: their kernels do on the emulator what they claim, and records are read as they stand."""
+
+import numpy as np
+import pytest
+
+import gemmlab as gl
+from gemmlab import machine
+from gemmlab.errors import GemmlabError
+from kernels.simt import k01_chase, k01_issue, k01_residency, k01_stream
+from ptxemu import A100, H200, T4
+
+LINE = k01_chase.LINE
+
+
+def emulate(kernel, *args, **where):
+    report = gl.launch(kernel, *args, backend="emulator", **where).report
+    assert not report.errors
+    return report
+
+
+def test_a_ring_visits_every_line_once():
+    order, following = machine.ring_of(100, np.random.default_rng(0))
+    assert sorted(order) == list(range(100))
+    assert all(following[a] == b for a, b in zip(order, np.roll(order, -1), strict=True))
+
+
+@pytest.mark.parametrize("warm, steps", [(0, 0), (0, 5), (20, 1), (7, 40)])
+def test_the_chase_ends_where_the_ring_says(warm, steps):
+    order, following = machine.ring_of(20, np.random.default_rng(1))
+    ring, out = np.zeros(20 * LINE, np.uint64), np.zeros(2, np.uint64)
+    emulate(k01_chase.link, ring, following, grid=1, block=32)
+    start = np.uint32(order[3] * LINE)
+    report = emulate(k01_chase.chase, ring, start, np.int32(warm), np.int32(steps), out, grid=1, block=1)
+    assert out[1] == order[(3 + warm + steps) % 20]
+    loads = report.counters.total(space="global", op="ld")
+    assert loads.requests == loads.sectors == warm + steps
+
+
+def test_the_shared_chase_walks_its_ring():
+    out = np.zeros(2, np.uint64)
+    report = emulate(k01_chase.chase_shared, np.int32(70), out, grid=1, block=1)
+    assert out[1] == 70 % k01_chase.SHARED_LINES
+    assert report.counters.total(space="shared", op="ld").requests == 70
+
+
+@pytest.mark.parametrize("chains", machine.CHAINS)
+def test_the_issue_kernel_runs_its_multiply_adds(chains):
+    out, cycles = np.zeros(64 * chains, np.float32), np.zeros(2, np.uint64)
+    kernel = k01_issue.issue_kernel(chains)
+    report = emulate(kernel, np.float32(0.5), np.float32(1), np.int32(3), out, cycles, grid=1, block=64)
+    assert report.counters.mix()["fma"] == 2 * chains * k01_issue.UNROLL * 3
+    assert np.allclose(out, 2, atol=1e-3)
+
+
+def test_vectors():
+    x, out = np.arange(100, dtype=np.float32), np.zeros(100, np.float32)
+    emulate(k01_stream.add, x, x, out, grid=4, block=32)
+    assert (out == 2 * x).all()
+    emulate(k01_stream.copy, x, out, grid=1, block=32)
+    assert (out == x).all()
+
+
+def test_blocks_sign_in_and_out():
+    present, most = np.zeros(132, np.int32), np.zeros(132, np.int32)
+    emulate(k01_residency.residency, present, most, np.int64(10), grid=200, block=32)
+    assert not present.any() and most.max() >= 1
+
+
+def test_nothing_recorded_says_so(tmp_path):
+    probe = machine.recorded("latency", directory=tmp_path)
+    assert not probe.series and "not recorded yet" in probe.label and machine.latencies(probe) == {}
+
+
+def test_latencies_are_medians_of_their_footprints():
+    points = [[4 << 10, 30], [64 << 10, 32], [128 << 10, 34], [1 << 20, 200], [2 << 20, 220], [1 << 30, 800]]
+    probe = machine.Probe("latency", "", "", {"shared": [[8192, 23.5]], "global": points}, "X", "2026-01-01", True)
+    assert machine.latencies(probe) == {"shared": 23.5, "L1": 32, "L2": 210, "DRAM": 800}
+    assert gl.plots.staircase(probe).alt.startswith("Latency of one load.")
+
+
+@pytest.mark.parametrize(
+    "threads, registers, shared, device, blocks, by",
+    [
+        (256, 32, 0, H200, 8, "registers, threads"),
+        (256, 128, 0, H200, 2, "registers"),
+        (256, 32, 100 << 10, H200, 2, "shared memory"),
+        (32, 16, 0, H200, 32, "blocks"),
+        (96, 40, 0, H200, 16, "registers"),
+        (1024, 32, 0, T4, 1, "threads"),
+        (256, 32, 163 << 10, A100, 1, "shared memory"),
+    ],
+)
+def test_occupancy(threads, registers, shared, device, blocks, by):
+    found = gl.occupancy(threads, registers, shared, device)
+    assert found.blocks == blocks and found.limited_by == by
+
+
+@pytest.mark.parametrize("bad", [(0, 32, 0), (2048, 32, 0), (256, 300, 0), (256, 32, 1 << 20), (1024, 255, 0)])
+def test_occupancy_refuses(bad):
+    with pytest.raises(GemmlabError):
+        gl.occupancy(*bad)
