@@ -388,6 +388,19 @@ for kernel, some in found.items():
 # | excess of loads | `l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum` |
 # | … of stores | the same with `op_st` |
 #
+# At 1024³ the emulator expects 4,096 times the excess of 64³:
+
+# %%
+from gemmlab.results import find
+
+for name, c in counted.items():
+    records = find(name, 1024, 1024, 1024)
+    seen = records[0].get("profile", {}) if records else {}
+    said = f"{seen['shared_store_conflicts']:,.0f}" if "shared_store_conflicts" in seen else "not recorded"
+    excess = c.total(space="shared", op="st").excess_wavefronts
+    print(f"{name:17} stores: {4096 * excess:,} counted, {said} by the profiler (H200)")
+
+# %% [markdown]
 # The profiler's counter can exceed what addresses explain, as data that arrives from L2 competes for the same port.
 # Prove a swizzle by its addresses, as here; then measure.
 #
@@ -416,7 +429,7 @@ gl.plots.recorded_roofline(
 # %% [markdown]
 # ## Exercises
 #
-# In [exercises/06_bank_conflicts.ipynb](../exercises/06_bank_conflicts.ipynb): **06.1** wavefronts of a strided load,
+# In [exercises/06_bank_conflicts.ipynb](../exercises/06_bank_conflicts.ipynb): **06.1** wavefronts of a load,
 # **06.2** a swizzle by words, **06.3** by chunks, **06.4** repair the padding.
 #
 # ## References

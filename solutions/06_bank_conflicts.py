@@ -27,23 +27,24 @@ print(gl.device().reason)
 from numba import cuda, float32
 
 # %% [markdown]
-# ## 06.1 Wavefronts of a strided load
+# ## 06.1 Wavefronts of a load
 #
-# **Goal.** Write `wavefronts(stride, width)`: how many wavefronts a warp's load from shared memory takes when lane `i`
-# reads `width` bytes (2, 4, 8 or 16) at byte address `i · stride · width`. The stride is at least 1.
+# **Goal.** Write `wavefronts(stride, width, period)`: how many wavefronts a warp's load from shared memory takes when
+# lane `i` reads `width` bytes (2, 4, 8 or 16) at byte address `(i % period) · stride · width`. The stride is at least
+# 1; the period is 8, 16 or 32.
 #
-# **Checked** against the emulator's count over many strides and widths.
+# **Checked** against the emulator's count over many strides, widths and periods.
 #
 # **Hint.** Up to 4 bytes the whole warp is served at once, at 8 bytes each half, at 16 each quarter. In each group:
 # which *different* words lie in the same bank?
 
 # %% tags=["exercise"] gemmlab={"exercise": "06.1"}
-def wavefronts(stride, width):
+def wavefronts(stride, width, period):
     ### BEGIN SOLUTION
     ### SKELETON: ...
     total, group = 0, 32 * 4 // max(4, width)
     for first in range(0, 32, group):
-        starts = [lane * stride * width for lane in range(first, first + group)]
+        starts = [lane % period * stride * width for lane in range(first, first + group)]
         words = {byte // 4 for start in starts for byte in range(start, start + width)}
         banks = [word % 32 for word in words]
         total += max(banks.count(bank) for bank in banks)

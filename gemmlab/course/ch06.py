@@ -18,21 +18,23 @@ PADDED = replace(
     kernels.spec("k06_padded"), block=(TILE, TILE, 1), tile=MappingProxyType({"BM": TILE, "BN": TILE, "BK": TILE})
 )
 WIDTHS = (2, 4, 8, 16)
+PERIODS = (8, 16, 32)  # not below 8: neighbours that want one address are served together (ptxemu.counting)
 
 
 @cache
-def wavefronts(stride, width):
-    """Count, on the emulator, the wavefronts of a load of `width` bytes at i · stride · width by each lane i."""
-    return bank_probe.wavefronts([lane * stride * width for lane in range(32)], width)[0]
+def wavefronts(stride, width, period):
+    """Count, on the emulator, the wavefronts when lane i loads `width` bytes at (i % period) · stride · width."""
+    return bank_probe.wavefronts([lane % period * stride * width for lane in range(32)], width)[0]
 
 
 def draw_patterns(rng):
-    """Ten hidden pairs of stride and width."""
-    return [(int(rng.integers(1, 96)), int(rng.choice(WIDTHS))) for _ in range(10)]
+    """Twelve hidden triples of stride, width and period."""
+    return [(int(rng.integers(1, 96)), int(rng.choice(WIDTHS)), int(rng.choice(PERIODS))) for _ in range(12)]
 
 
-def _words(stride, width):
-    return {lane * stride * width // 4 for lane in range(32)}
+def _words(stride, width, period):
+    starts = [lane % period * stride * width for lane in range(32)]
+    return [(start + byte) // 4 for start in starts for byte in range(0, width, min(4, width))]
 
 
 def _ways(words):
@@ -51,22 +53,27 @@ def _column(number, lane):
 EXERCISES = (
     Function(
         id="06.1",
-        title="Wavefronts of a strided load",
-        parameters=("stride", "width"),
+        title="Wavefronts of a load",
+        parameters=("stride", "width", "period"),
         reference=wavefronts,
-        public=tuple((stride, width) for width in WIDTHS for stride in (1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64)),
+        public=tuple(
+            (stride, width, period)
+            for width in WIDTHS for period in PERIODS for stride in (1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64)
+        ),
         draw=draw_patterns,
         because="the emulator counts the same",
         hints=(
-            (lambda stride, width: wavefronts(stride, width) - max(1, width // 4),
+            (lambda stride, width, period: wavefronts(stride, width, period) - max(1, width // 4),
              "that counts the excess; the ideal wavefronts are missing"),
-            (lambda stride, width: wavefronts(stride, 4),
+            (lambda stride, width, period: wavefronts(stride, 4, period),
              "right for 32 bits; at 64 bits a half-warp is served at a time, at 128 bits a quarter-warp"),
-            (lambda stride, width: _ways([lane * stride * width // 4 for lane in range(32)]),
+            (lambda stride, width, period: _ways(_words(stride, width, period)),
              "lanes that want the same word share one read of it"),
-            (lambda stride, width: _ways(_words(stride, width)) * max(1, width // 4),
-             "lanes of different half- or quarter-warps never meet: count each group by itself, then add"),
-            (lambda stride, width: len(_words(stride, width)), "that counts words; the 32 banks deliver one each"),
+            (lambda stride, width, period: _ways(set(_words(stride, width, period))),
+             "lanes of different half- or quarter-warps are not served together: count each group by itself, then add"),
+            (lambda stride, width, period: wavefronts(stride, width, 32), "the period is missing: lanes repeat"),
+            (lambda stride, width, period: len(set(_words(stride, width, period))),
+             "that counts words; the 32 banks deliver one each"),
         ),
     ),
     Layout(

@@ -3,29 +3,25 @@
 RIGHT = {
     "06.1": {
         "set of words for each bank": {
-            "source": """def wavefronts(stride, width):
+            "source": """def wavefronts(stride, width, period):
     lanes = 32 if width <= 4 else 128 // width
     total = 0
     for group in range(32 // lanes):
         banks = [set() for _ in range(32)]
         for lane in range(group * lanes, (group + 1) * lanes):
-            first = lane * stride * width // 4
+            first = lane % period * stride * width // 4
             for word in range(first, first + max(1, width // 4)):
                 banks[word % 32].add(word)
         total += max(map(len, banks))
     return np.int64(total)
 """,
         },
-        "greatest common divisor, where that is all": {
-            "source": """def wavefronts(stride, width):
-    if width == 4:
-        return int(np.gcd(stride, 32)) if stride else 1
-    total, group = 0, 32 * 4 // max(4, width)
-    for first in range(0, 32, group):
-        words = {(lane * stride * width + b) // 4 for lane in range(first, first + group) for b in range(width)}
-        banks = [word % 32 for word in words]
-        total += max(banks.count(bank) for bank in banks)
-    return total
+        "all groups alike": {
+            "source": """def wavefronts(stride, width, period):
+    lanes = min(32 * 4 // max(4, width), period)
+    words = {(lane * stride * width + byte) // 4 for lane in range(lanes) for byte in range(width)}
+    banks = [word % 32 for word in words]
+    return max(1, width // 4) * max(banks.count(bank) for bank in banks)
 """,
         },
     },

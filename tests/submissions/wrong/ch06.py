@@ -5,35 +5,41 @@ COLUMN = r"way bank conflict down a column: the request that begins at \(0, 0\)"
 
 WRONG = {
     "06.1": {
-        "unfinished": {"source": "def wavefronts(stride, width):\n    ...", "says": r"06\.1 is not finished"},
+        "unfinished": {"source": "def wavefronts(stride, width, period):\n    ...", "says": r"06\.1 is not finished"},
         "excess": {"replace": [("return total", "return total - 32 // group")], "says": "excess"},
         "width ignored": {
             "replace": [("total, group", "width = 4\n    total, group")],
             "says": "half-warp is served at a time",
         },
-        "no sharing of words": {
-            "source": """def wavefronts(stride, width):
-    banks = [lane * stride * width // 4 % 32 for lane in range(32)]
+        "period ignored": {"replace": [("lane % period", "lane")], "says": "period is missing"},
+        "no sharing of words": {"replace": [("words = {", "words = ["), ("width)}", "width)]")], "says": "expected"},
+        "no sharing of words, whole words": {
+            "source": """def wavefronts(stride, width, period):
+    starts = [lane % period * stride * width for lane in range(32)]
+    banks = [(start + byte) // 4 % 32 for start in starts for byte in range(0, width, 4)]
     return max(banks.count(bank) for bank in banks)
 """,
-            "says": "share one read|returned",
+            "says": "share one read",
         },
         "all lanes at once": {
-            "source": """def wavefronts(stride, width):
-    words = {(lane * stride * width + byte) // 4 for lane in range(32) for byte in range(width)}
-    banks = [word % 32 for word in words]
-    return max(banks.count(bank) for bank in banks)
-""",
+            "replace": [("total, group = 0, 32 * 4 // max(4, width)", "total, group = 0, 32")],
+            "says": "count each group by itself",
+        },
+        "words": {
+            "replace": [(TOTAL, "total = len({lane % period * stride * width // 4 for lane in range(32)})")],
             "says": "expected",
         },
         "16 banks": {"replace": [("% 32 for", "% 16 for")], "says": "expected"},
         "banks of one byte": {"replace": [("byte // 4 for", "byte for")], "says": "expected"},
-        "worst group only": {"replace": [(TOTAL, TOTAL.replace("total +=", "total ="))], "says": "expected"},
+        "last group only": {"replace": [(TOTAL, TOTAL.replace("total +=", "total ="))], "says": "expected"},
         "greatest common divisor": {
-            "source": "def wavefronts(stride, width):\n    return int(np.gcd(stride * width // 4, 32))",
+            "source": "def wavefronts(stride, width, period):\n    return int(np.gcd(stride * width // 4, 32))",
             "says": "expected|returned",
         },
-        "raises": {"source": "def wavefronts(stride, width):\n    return 32 // (stride - 3)", "says": "ZeroDivisionError"},
+        "raises": {
+            "source": "def wavefronts(stride, width, period):\n    return 32 // (width - 2)",
+            "says": "ZeroDivisionError",
+        },
         "small strides only": {
             "replace": [("    return total", "    return total if stride < 66 else 1")],
             "says": "hidden one",
