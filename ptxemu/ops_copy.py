@@ -108,7 +108,7 @@ def _source_size(machine, idx, nbytes, count, ignore):
 def _check_source(machine, site, idx, src, size, nbytes):
     """The sizes after the check of the sources: a refused lane reads nothing and gets zeros."""
     checked = np.full(len(idx), nbytes, np.int64) if size is None else size.copy()
-    for n in np.unique(checked[checked > 0]).tolist():
+    for n in [nbytes] if size is None else np.unique(checked[checked > 0]).tolist():
         lanes = np.flatnonzero(checked == n)
         good = allowed(machine, site, "global", idx[lanes], src[lanes], n, nbytes)
         if good is not True:
