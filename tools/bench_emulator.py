@@ -19,8 +19,11 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+sys.path.insert(1, str(ROOT / "tests" / "ptxemu"))
 
 import kernels  # noqa: E402
+import ptxemu  # noqa: E402
+from compiling import KERNELS, nvrtc_ptx  # noqa: E402
 from gemmlab.launch import launch  # noqa: E402
 from gemmlab.rules import evaluate_rule, launch_rule, rule_args  # noqa: E402
 
@@ -61,6 +64,24 @@ def emulate(name, M, N, K, check=False, count=False, rounds=3):
     return best
 
 
+def tensor(name, grid, block, check=False, rounds=3):
+    """CPU seconds of a 512 x 512 x 512 product by a kernel of tests/ptxemu/kernels/valid_tensor.cu, compared with
+    NumPy; FP16 in, FP32 out.
+    """
+    text = (KERNELS / "valid_tensor.cu").read_text()
+    entry = ptxemu.load(nvrtc_ptx(text, "valid_tensor.cu", "90a", (f"-I{KERNELS}",))).entry(name)
+    A, B = np.random.default_rng(0).integers(-4, 5, (2, 512, 512)).astype(np.float16)
+    C = np.full((512, 512), np.nan, np.float32)
+    best = float("inf")
+    for _ in range(rounds + 1):
+        start = time.process_time()
+        ptxemu.launch(entry, grid, block, [A, B, C, 512, 512], check=check, count=check)
+        best = min(best, time.process_time() - start)
+    if not np.array_equal(C, A.astype(np.float32) @ B.astype(np.float32)):
+        sys.exit(f"{name}: the emulated result is wrong; nothing is measured")
+    return best
+
+
 def run_python(code, *args, **environment):
     """Output of a fresh Python process."""
     done = subprocess.run(
@@ -89,6 +110,9 @@ def cases():
     for name in ("k07_register_2d", "k08_vectorised"):
         if any(spec.name == name for spec in kernels.LADDER):
             yield f"{name} 128x128x256 (one tile)", emulate(name, 128, 128, 256), 0.25
+    for name, grid, block in (("pipelined_gemm", (16, 16), 128), ("wmma_gemm", (32, 16), 64)):
+        yield f"{name} 512x512x512", tensor(name, grid, block), 0.5
+        yield f"{name} 512x512x512, checked and counted", tensor(name, grid, block, True), 2.0
     name = "k05_tiled_square"
     seconds = emulate(name, 128, 128, 128)
     yield f"{name} 128x128x128, a hundredth of Numba's simulator", seconds, simulator_seconds(name, 128, 128, 128) / 100

@@ -188,3 +188,30 @@ extern "C" __global__ void k(const half_t* A, float* out) {
     entry = ptxemu.load(nvrtc_ptx(source, "uniform.cu", "90a", (f"-I{KERNELS}",))).entry()
     report = ptxemu.launch(entry, 1, 32, [np.zeros(1024, np.uint16), np.zeros(32, np.float32)])
     assert "non-uniform-operand" in {f.rule for f in report.errors} and "address" in str(report)
+
+
+def test_copies_of_a_finished_block_do_not_reach_the_next_one():
+    """Where blocks wait for each other, a slot is filled again at once; what its old block left under way is gone."""
+    source = """#include "tensor_ops.cuh"
+extern "C" __global__ void k(const float* a, float* out, int* turn) {
+  __shared__ __align__(16) float s[128];
+  int t = threadIdx.x;
+  if (t == 0) while (*(volatile int*)turn != blockIdx.x) {}
+  __syncthreads();
+  for (int i = t; i < 128; i += 32) s[i] = -1;
+  __syncthreads();
+  out[blockIdx.x * 32 + t] = s[127 - t];
+  __syncthreads();
+  copy16(&s[4 * t], a + 4 * t);
+  commit();  // nobody waits for it
+  __threadfence();
+  if (t == 0) atomicAdd(turn, 1);
+}"""
+    entry = ptxemu.load(nvrtc_ptx(source, "turns.cu", "90a", (f"-I{KERNELS}",))).entry()
+    small = ptxemu.DeviceProfile("one SM", (9, 0), 1, 64, 2, 65536, 228 << 10, 227 << 10, 1)
+    out = np.zeros(6 * 32, np.float32)
+    for schedule in ("late", "early", 1):
+        args = [np.zeros(128, np.float32), out, np.zeros(1, np.int32)]
+        report = ptxemu.launch(entry, 6, 32, args, profile=small, schedule=schedule)
+        assert report.completed and not report.findings, str(report)
+        assert (out == -1).all()
