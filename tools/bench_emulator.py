@@ -21,9 +21,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 sys.path.insert(1, str(ROOT / "tests" / "ptxemu"))
 
+from compiling import KERNELS, nvrtc_ptx  # noqa: E402
+
 import kernels  # noqa: E402
 import ptxemu  # noqa: E402
-from compiling import KERNELS, nvrtc_ptx  # noqa: E402
 from gemmlab.launch import launch  # noqa: E402
 from gemmlab.rules import evaluate_rule, launch_rule, rule_args  # noqa: E402
 
