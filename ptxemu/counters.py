@@ -15,7 +15,7 @@ _FP_OPS = frozenset("add sub mul min max abs neg copysign setp set selp testp".s
 _SPECIAL_OPS = frozenset("rcp sqrt rsqrt sin cos lg2 ex2 tanh div".split())
 _BARRIER_OPS = frozenset("bar barrier membar fence mbarrier".split())
 _BRANCH_OPS = frozenset("bra brx call ret exit trap".split())
-_SHUFFLE_OPS = frozenset("shfl vote match activemask redux".split())
+_SHUFFLE_OPS = frozenset("shfl vote match activemask redux movmatrix".split())
 _MEMORY_CLASS = {
     ("ld", "global"): "ldg",
     ("st", "global"): "stg",
@@ -30,7 +30,7 @@ _MEMORY_CLASS = {
 
 def instruction_class(opcode, op="", space=""):
     """Class of an instruction in ``Counters.mix``: "fma", "fp", "special", "int", "convert", "ldg", "stg", "lds",
-    "sts", "atomic", …
+    "sts", "ldgsts" (cp.async), "ldsm", "stsm" (ldmatrix, stmatrix), "mma", "atomic", …
     """
     if opcode.startswith("cp.async"):
         return "ldgsts" if op else "barrier"
