@@ -60,7 +60,8 @@ for n in (1024, 2048, 4096):
 # While both matrices fit in L2, DRAM delivers each byte about once: the caches already serve the reuse. Beyond that
 # they no longer keep up. A cache keeps what it guesses; we *know* what is needed again. Shared memory lets us say so:
 # a few kilobytes on the SM, in which a block puts what it chooses.
-#
+
+# %% [markdown]
 # ## The idea
 #
 # Cut `C` into tiles of `BM × BN`, one per block. Its outputs need `BM` rows of `A` and `BN` columns of `B`, which do
@@ -128,12 +129,14 @@ gl.check(tiled_square, rule=rule)
 # - **Zeros beyond the edges.** A tile that sticks out of the matrix is filled up, and zeros add nothing. So the loop
 #   over `k` needs no guard, and no `K` has a tail.
 # - **Nobody returns early.** A thread without an element of `C` still copies: others need what it brings.
-#
+
+# %% [markdown]
 # ## Two barriers
 #
 # `cuda.syncthreads()` lets no thread of the block pass before all have arrived. The first barrier: nobody reads before
-# all have written. The second: nobody overwrites, in the next step, what others still read. **Predict:** what does a
-# check say if the first is missing? The second? And if threads outside `C` return at the top?
+# all have written. The second: nobody overwrites, in the next step, what others still read.
+#
+# **Predict:** what does a check say if the first is missing? The second? If threads outside `C` return at the top?
 
 # %%
 def broken(first=True, second=True, early=False):
@@ -171,12 +174,11 @@ for fault in ({"first": False}, {"second": False}, {"early": True}):
 # %% [markdown]
 # - Without the first barrier the block reads words that nobody has written yet: the values are wrong.
 # - Without the second **the values are right**, here and on many a GPU on most days. It is a race all the same: a warp
-#   that is ahead overwrites a tile that a slower one still reads. The check rejects it by the rules of ordering, not
-#   by the numbers.
-# - For the tile of `A` the report says that `__syncwarp()` would do: in this kernel one warp writes and reads each row
-#   of it. True, and fragile: another block shape ends it.
-# - The early return leaves holes in the tiles. (On Volta and later a barrier does not wait for threads that have
-#   left, so it does not even hang.)
+#   that is ahead overwrites what a slower one still reads. The check goes by the rules of ordering, not by numbers.
+# - For `A`, says the report, `__syncwarp()` would do, as one warp writes and reads each row of that tile. True, and
+#   fragile: another block shape ends it.
+# - The early return leaves holes in the tiles. (Since Volta a barrier does not wait for threads that have left, so it
+#   does not even hang.)
 #
 # And a barrier orders *one block*. Let two blocks share the sum over `k` of one tile of `C`:
 
@@ -290,15 +292,15 @@ for name, c in [("32 × 32", after), ("16 × 64", wide)]:
 # What limits a tile?
 #
 # - **Threads.** One element of `C` per thread, at most 1,024 threads: `BM·BN ≤ 1024`. Nothing else is required of
-#   the block; in particular `BM·BK` and `BK·BN` may exceed it.
-# - **Shared memory.** `4·BK·(BM + BN)` bytes; a static array may have 48 KiB, and what one block takes the SM's other
-#   blocks lack.
+#   the block; `BM·BK` and `BK·BN` may exceed it.
+# - **Shared memory.** `4·BK·(BM + BN)` bytes, at most 48 KiB in static arrays; what one block takes, others lack.
 # - **Traffic** wants `1/BM + 1/BN` small. At 1,024 outputs the square wins: 2/32 against 1/16 + 1/64, by a quarter.
 # - **`BK`** is free. A larger one means fewer barriers and more shared memory; the traffic stays.
 #
 # Constants are frozen when the kernel is compiled: change `BK` above and run the *kernel's* cell again, or nothing
 # happens.
-#
+
+# %% [markdown]
 # ## Predict, then measure
 #
 # 32 times fewer bytes requested. How much faster? Guides promise 5 to 16 times. Count what the loop *does* first.
@@ -356,19 +358,18 @@ gl.plots.recorded_roofline(
 gl.plots.bank_grid(gl.trace(tiled_square, 64, 64, 64, rule=rule))
 
 # %% [markdown]
-# On the roofline the point moves far to the right, past the slope of the DRAM bandwidth: **memory traffic is no longer
-# the limit**. To get to the ridge of 14 FLOP/byte a tile would need an edge of 56 (exercise 05.4), more than 1,024
-# threads can serve with one output each.
-#
+# The point moves to 8 FLOP/byte, where DRAM would allow 38 TFLOP/s (derived): **memory traffic is no longer the limit**.
+# To reach the ridge of 14 a tile would need an edge of 56, more than 1,024 threads can serve with one output each.
+
+# %% [markdown]
 # ## What limits us now?
 #
 # > **Takeaway.** A tile of `BM × BN` outputs requests `M·N·K·(1/BM + 1/BN)` elements: memory traffic falls with the
 # > tile's edge. Two barriers per step, zeros beyond the edges, no early return. The loop still loads two numbers per
 # > multiply-add, now from shared memory, and that is what it costs.
 #
-# Every request above took one wavefront: rows of `B` and broadcasts of `A`, and no conflict. That was the luck of this
-# layout. Chapters 07 and 08 will want `A` stored the other way round, and then one store takes 32. Why is on-chip
-# memory slow sometimes? That is chapter 06.
+# Every request to shared memory took one wavefront: the luck of this layout. Chapters 07 and 08 will want `A` stored
+# the other way round, and then one store takes 32. Why is on-chip memory slow sometimes? That is chapter 06.
 
 # %% [markdown]
 # ## Exercises

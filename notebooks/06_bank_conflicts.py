@@ -179,7 +179,8 @@ gl.plots.bank_grid(store_of_a("k06_padded"))
 #   the kernel without it: "+1" and `float4` do not go together, though guides list them side by side.
 # - **The right number depends on the request**, not on the tile: in a block of 16 × 16, "+1" still conflicts
 #   (exercise 06.4).
-#
+
+# %% [markdown]
 # ## Cure 2: a swizzle of words
 #
 # Leave the rows where they are and permute each within itself: element `(k, m)` goes to column `m ^ k`. XOR with a
@@ -203,7 +204,7 @@ for rows in (32, 16, 8):
 # length (derived). It belongs to another unit, to which we come. In the kernel two index expressions change:
 
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k06_xor_word.py"}
-@cuda.jit
+@cuda.jit(max_registers=64)  # NOTE: a block of 1,024 threads shares 65,536 registers
 def xor_word(A, B, C):
     smem_a = cuda.shared.array((TILE, TILE), float32)  # NOTE: [k, m ^ k]
     smem_b = cuda.shared.array((TILE, TILE), float32)
@@ -229,8 +230,10 @@ gl.check(xor_word, rule=rule)
 gl.plots.bank_grid(store_of_a(xor_word, rule=rule))
 
 # %% [markdown]
-# No padding, no conflict. But four neighbours in `m` are now scattered: no 128-bit load can fetch them.
-#
+# No padding, no conflict. But four neighbours in `m` are now scattered: no 128-bit load can fetch them. (The decorator
+# holds the kernel to 64 registers: with more, 1,024 threads exceed the 65,536 of an SM.)
+
+# %% [markdown]
 # ## How wide is a request?
 #
 # A wavefront moves at most 32 words. With 64 bits per lane a half-warp is served at a time, with 128 bits a
@@ -253,7 +256,8 @@ for bits, pitch in pitches:
 # with 64 bytes to a row is 16-way; copied in chunks it would be free. (A load has one favour more. Where neighbouring
 # lanes want the same address, two groups are served together: a 128-bit broadcast takes an H200 two wavefronts, not
 # four. The emulator follows.)
-#
+
+# %% [markdown]
 # ## Cure 3: a swizzle of chunks
 #
 # Permute chunks instead of words: chunk `c` of row `k` goes to place `c ^ (k % 8)`. A row of 128 bytes has exactly
@@ -415,7 +419,8 @@ gl.plots.recorded_roofline(
 # %% [markdown]
 # On the roofline nothing moves sideways: conflicts cost no bytes. The plot knows DRAM and arithmetic; banks are a
 # third limit, which only the wavefronts show.
-#
+
+# %% [markdown]
 # ## What limits us now?
 #
 # > **Takeaway.** A request to shared memory costs as many wavefronts as the fullest bank has different words, for each
@@ -444,5 +449,3 @@ gl.plots.recorded_roofline(
 # - S. Boehm, [SGEMM_CUDA](https://github.com/siboehm/SGEMM_CUDA): the table of its README.
 # - M. Harris, [An efficient matrix transpose in CUDA
 #   C/C++](https://developer.nvidia.com/blog/efficient-matrix-transpose-cuda-cc/): padding, shown on a transpose.
-# - NVIDIA, [CUTLASS: CuTe layouts and
-#   swizzles](https://github.com/NVIDIA/cutlass/blob/main/include/cute/swizzle.hpp).
