@@ -358,8 +358,9 @@ gl.plots.recorded_roofline(
 gl.plots.bank_grid(gl.trace(tiled_square, 64, 64, 64, rule=rule))
 
 # %% [markdown]
-# The point moves to 8 FLOP/byte, where DRAM would allow 38 TFLOP/s (derived): **memory traffic is no longer the limit**.
-# To reach the ridge of 14 a tile would need an edge of 56, more than 1,024 threads can serve with one output each.
+# The point moves to 8 FLOP/byte, where DRAM would allow 38 TFLOP/s (derived): **memory traffic is no longer the
+# limit**. To reach the ridge of 14 a tile would need an edge of 56, more than 1,024 threads can serve with one output
+# each.
 
 # %% [markdown]
 # ## What limits us now?
