@@ -229,7 +229,8 @@ gl.plots.bank_grid(reads("k07_register_2d"))
 # instructions. But banks are met by the 32 lanes of *one* instruction, and those read at a stride of TN words: at
 # TN = 8, every eighth bank. `A` fares little better: the two rows of the warp's patches lie 64 words apart, in one
 # bank.
-#
+
+# %% [markdown]
 # Would wider loads help? `load4` reads four neighbours at once (chapter 08 takes it apart); a quarter of the warp is
 # then served together.
 #
@@ -300,7 +301,8 @@ for kernel in ("k05_tiled_square", "k07_register_2d", "k07_warp_tile"):
 # has two `LDS.128` for `B`, which still conflict two ways, and eight scalar loads for `A`: in `smem_a[m, k]` the
 # eight rows of one `k` are BK words apart, and nothing can merge them. That makes 16 + 16 wavefronts for 64
 # multiply-adds, at most half the peak (modelled). Better than our count, and not good.
-#
+
+# %% [markdown]
 # ## A patch per warp
 #
 # Two cures in one kernel. `A` goes into shared memory **transposed**, so that the rows of one `k` are neighbours. And
@@ -485,7 +487,8 @@ gl.plots.recorded_roofline(
 # On this roofline of *global* bytes the patch also moves the kernels to the right: larger tiles fit on a block, and
 # fewer bytes are requested. The limit that this chapter fought, shared memory, is drawn nowhere on it. Which of the
 # two binds, a roofline does not say; counters do.
-#
+
+# %% [markdown]
 # ## What limits us now?
 #
 # > **Takeaway.** A patch of TM × TN turns TM + TN loads into TM · TN multiply-adds; BK cancels. Banks are met by the

@@ -102,7 +102,8 @@ gl.plots.sector_map({name: copied(name, 0).trace for name in WIDTHS}, arrays=("s
 # Wide access moves *the same sectors* in a quarter of the instructions. It is no other memory path, and it does not
 # align anything to cache lines, as one can read: 16 bytes further, a request of 512 bytes straddles a 17th sector.
 # The rule of chapter 04 stands: neighbouring lanes, neighbouring addresses.
-#
+
+# %% [markdown]
 # ## load4 and store4
 #
 # Numba has no vector types for arrays. `load4(array, index)` and `store4(array, index, x0, x1, x2, x3)` are
@@ -249,7 +250,8 @@ gl.plots.bank_grid([access for access in trace if access.kind == "ld"], limit=2)
 # same address, or all `i` and `i ^ 2`. NVIDIA does not document that; it follows from 260 access patterns recorded
 # with Nsight Compute, and the emulator counts so. In our warp four neighbours share their row of `A`; no neighbours
 # share a column of `B`.
-#
+
+# %% [markdown]
 # The lane's five bits choose one of 8 rows and one of 4 columns. **Predict:** which bit should go where, so that
 # *both* loads are shared?
 
@@ -279,7 +281,8 @@ print("in the PTX:", *re.findall(r"(?:ld|st)\.global[.\w]*", ptx))
 # Nothing degrades. The instruction is 128 bits wide whatever the address, and a GPU *stops the kernel* with a
 # misaligned-address error; every later call in that process fails, too. Offsets come from slices (`x[1:]`), from odd
 # row lengths, and from structures that put a small header before the data.
-#
+
+# %% [markdown]
 # ### Rows and padding
 #
 # A matrix is aligned if its first element is and its **pitch**, the distance of its rows, is a multiple of 16 bytes.
@@ -328,7 +331,8 @@ for qualifier in ("", "__restrict__"):
 # The compiler needs two proofs. **No aliasing**: without `__restrict__` the store to `y[i]` might change `x[i + 1]`,
 # so that the loads may not move together. **Alignment**: a `float*` promises 4 bytes. For a shared array it knows the
 # address, so there it often merges by itself, as we saw in chapter 07. A `float4` is both promises, in our hand.
-#
+
+# %% [markdown]
 # ### The read-only path
 #
 # `.nc` in the listing is the *non-coherent* load, `__ldg(p)` in CUDA C++: it says that nobody writes the data while
@@ -440,7 +444,8 @@ gl.plots.recorded_roofline(
 # %% [markdown]
 # Both stand at one intensity, as they request the same bytes; what has changed is the number of instructions that ask
 # for them.
-#
+
+# %% [markdown]
 # ## What limits us now?
 #
 # > **Takeaway.** A lane can move 16 bytes per instruction: same sectors, a quarter of the instructions, if base and

@@ -11,5 +11,7 @@ from numba import cuda
 
 from kernels.simt.k07_register_2d import register_2d
 
+# region: kernel
 _python = register_2d.py_func
 signed = cuda.jit(FunctionType(_python.__code__, {**_python.__globals__, "uint32": int}, "signed"))
+# endregion

@@ -11,5 +11,7 @@ from numba import cuda
 
 from kernels.simt.k07_warp_tile import warp_tile
 
+# region: kernel
 _python = warp_tile.py_func
 spilled = cuda.jit(launch_bounds=(256, 4))(FunctionType(_python.__code__, _python.__globals__, "spilled"))
+# endregion
