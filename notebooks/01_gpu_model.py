@@ -43,8 +43,9 @@ print(gl.device().reason)
 # %%
 h200 = gl.hardware.gpu("H200")
 lanes = h200.sms * h200.fp32_lanes
-print(f"{h200.sms} SMs · {h200.fp32_lanes} FP32 lanes = {lanes:,} multiply-adds per cycle (derived)")
-print(f"at {h200.clock_mhz} MHz: {2 * lanes * h200.clock_mhz / 1e6:.1f} TFLOP/s; DRAM {h200.bandwidth_gbs:,} GB/s")
+print(f"{h200.sms} SMs · {h200.fp32_lanes} FP32 lanes = {lanes:,} multiply-adds per cycle")
+peak = 2 * lanes * h200.clock_mhz / 1e6
+print(f"{peak:.1f} TFLOP/s at {h200.clock_mhz} MHz; DRAM {h200.bandwidth_gbs:,} GB/s")
 
 # %% [markdown]
 # ## Grid, block, warp, thread
@@ -92,10 +93,11 @@ def add(x, y, out):
 # 32-byte **sectors** does one warp's load of 32 neighbouring floats touch?
 
 # %%
-x, y, out = np.arange(1000, dtype=np.float32), np.ones(1000, np.float32), np.zeros(1000, np.float32)
+x, y, out = np.arange(1000, dtype=np.float32), np.float32([1] * 1000), np.zeros(1000, np.float32)
 launch = gl.launch(add, x, y, out, grid=4, block=256, backend="emulator")
 loads = launch.report.counters.total(space="global", op="ld")
-print(launch, "·", (out == x + 1).all(), "·", loads.requests, "requests,", loads.sectors, "sectors (counted)")
+print(launch, "·", "right" if (out == x + 1).all() else "wrong")
+print(f"{loads.requests} load requests, {loads.sectors} sectors (counted)")
 
 # %% [markdown]
 # 64 requests for two arrays: the grid has 4 blocks of 8 warps, all of 32 warps load. 250 sectors: four for each warp's
@@ -128,7 +130,8 @@ def chase(ring, start, warm, steps, out):
     begin = clock64()
     for _ in range(steps):
         address = follow(address)
-    out[1] = (address - global_address(ring, uint32(0))) // uint64(8 * LINE)  # needs the last load
+    line = (address - global_address(ring, uint32(0))) // uint64(8 * LINE)
+    out[1] = line  # NOTE: needs the last load, so the clock cannot be read before it
     out[0] = clock64() - begin
 
 
@@ -143,9 +146,11 @@ order, following = gl.machine.ring_of(64, np.random.default_rng(1))
 ring, out = np.zeros(64 * LINE, np.uint64), np.zeros(2, np.uint64)
 gl.launch(link, ring, following, grid=2, block=32, backend="emulator")
 start = np.uint32(order[0] * LINE)
-launch = gl.launch(chase, ring, start, np.int32(0), np.int32(10), out, grid=1, block=1, backend="emulator")
+args = ring, start, np.int32(0), np.int32(10), out
+launch = gl.launch(chase, *args, grid=1, block=1, backend="emulator")
 loads = launch.report.counters.total(space="global", op="ld")
-print(f"after 10 steps at line {out[1]}, expected {order[10]}; {loads.sectors_per_request:g} sector per load")
+print(f"after 10 steps at line {out[1]}, expected {order[10]}")
+print(f"{loads.sectors_per_request:g} sector per load (counted)")
 
 # %% [markdown]
 # **Predict.** We let the ring grow from 4 KB to 1 GB. At which sizes does the time of a load jump? How many cycles do
@@ -160,9 +165,10 @@ gl.plots.staircase(staircase)
 
 # %%
 cycles = gl.machine.latencies(staircase)
-print(f"{'level':8} {'a guide says':>14} {'here':>8}   ({staircase.label})")
+print(f"{'level':8} {'a guide says':>14} {'here':>8}   cycles")
 for level, claim in gl.machine.GUIDE_CYCLES.items():
     print(f"{level:8} {claim:>14} {cycles.get(level, float('nan')):8.0f}")
+print(staircase.label)
 
 # %% [markdown]
 # Latency differs by more than an order of magnitude between the ends; the *size* of each memory runs the other way:
@@ -180,8 +186,8 @@ for level, claim in gl.machine.GUIDE_CYCLES.items():
 # %%
 dram = cycles.get("DRAM", 600)
 flight = gl.machine.bytes_in_flight(dram / h200.clock_mhz * 1e3, h200.bandwidth_gbs)
-print(f"{flight / 1e6:.2f} MB under way, {flight / h200.sms / 1024:.1f} KB per SM,"
-      f" {flight / h200.sms / 128:.0f} warps with one load each ({'recorded' if cycles else 'assumed'} latency)")
+print(f"{dram:.0f} cycles ({'measured' if cycles else 'assumed'}): {flight / 1e6:.2f} MB under way")
+print(f"per SM {flight / h200.sms / 1024:.1f} KB, {flight / h200.sms / 128:.0f} warps with one load each")
 
 # %% [markdown]
 # More than there are: whoever reads one float per lane at a time cannot reach DRAM's bandwidth. A warp needs several
@@ -191,7 +197,7 @@ print(f"{flight / 1e6:.2f} MB under way, {flight / h200.sms / 1024:.1f} KB per S
 # %%
 rate = gl.machine.copy_rate()
 per_warp = 2 * 128 * h200.sms * h200.clock_mhz / dram / 1e3  # GB/s, read and write
-model = [(warps, min(h200.bandwidth_gbs, warps * per_warp)) for warps in gl.machine.COPY_WARPS]
+model = [(w, min(h200.bandwidth_gbs, w * per_warp)) for w in gl.machine.COPY_WARPS]
 gl.plots.lines(
     rate.series, models={"Little's law": model}, x=rate.x, y=rate.y,
     title="Copy, one float per lane and step", caption=rate.label,
@@ -236,8 +242,8 @@ def issue_kernel(CHAINS):
 # %%
 issue_rate = gl.machine.issue_rate()
 model = {
-    f"chains: {chains}, latency: 4": [(w, min(128, w * 32 * chains / 4)) for w in gl.machine.WARPS]
-    for chains in (1, 4)
+    f"chains: {n}, latency: 4": [(w, min(128, w * 32 * n / 4)) for w in gl.machine.WARPS]
+    for n in (1, 4)
 }
 gl.plots.lines(
     issue_rate.series, models=model, x=issue_rate.x, y=issue_rate.y,
@@ -246,7 +252,7 @@ gl.plots.lines(
 
 # %% [markdown]
 # Sixteen warps with one chain, or four warps with four. A warp sits on one scheduler, so four warps are the least that
-# can fill four schedulers. This is why the fast kernels of chapter 09 run with eight warps per SM and lose nothing.
+# can fill four schedulers. So the fastest kernel of chapter 09 can make do with eight warps per SM.
 #
 # ## How many blocks fit?
 #
@@ -257,7 +263,8 @@ gl.plots.lines(
 
 # %%
 for registers, shared in ((32, 0), (128, 0), (128, 40 << 10), (255, 0)):
-    print(f"{registers:3} registers, {shared >> 10:2} KB: {gl.occupancy(256, registers, shared)}")
+    found = gl.occupancy(256, registers, shared)
+    print(f"{registers:3} registers, {shared >> 10:2} KB: {found}")
 for kernel in ("k04_coalesced", "k09_double_buffer", "k09_wide_patch"):
     print(f"{kernel}: {gl.occupancy_of(kernel)}")
 

@@ -44,11 +44,12 @@ print(gl.device().reason)
 
 # %%
 measured = gl.machine.latencies()
-latency = {level: measured.get(level, guess) for level, guess in (("L2", 250), ("DRAM", 600))}
+latency = {"L2": 250, "DRAM": 600} | {k: measured[k] for k in ("L2", "DRAM") if measured}
 compute = 8 * 512 // 4
-print("latencies in cycles:", "recorded" if measured else "assumed, none is recorded yet")
+print("cycles:", "as measured" if measured else "assumed, nothing is recorded yet")
 for level, load in latency.items():
-    print(f"{level:4} {load:4.0f}: {compute / (compute + load):.0%} of the time multiplying (modelled)")
+    share = compute / (compute + load)
+    print(f"{level:4} {load:4.0f}: {share:.0%} of the time multiplying (modelled)")
 
 # %% [markdown]
 # A second block on the same SM fills part of the gap, and chance decides which part. We want order instead.
@@ -86,7 +87,8 @@ gl.widgets.timeline(
 ORDERS = ("k08_vectorised", "k09_early_store", "k09_double_buffer")
 traces = {kernel: gl.trace(kernel, 128, 128, 32) for kernel in ORDERS}
 for kernel, trace in traces.items():
-    print(f"{kernel:18} {gl.stages.overlap(trace):g} shared loads beside each global load (counted)")
+    beside = gl.stages.overlap(trace)
+    print(f"{kernel:18} {beside:g} shared loads beside each global load (counted)")
 
 # %%
 gl.widgets.timeline(
@@ -206,13 +208,15 @@ gl.check(double_buffer, rule=rule)
 # **Predict** against chapter 08, for a `K` of 8 tiles: barriers per warp, global bytes, shared wavefronts, registers.
 
 # %%
-counts = {kernel: gl.count(kernel, 128, 128, 64) for kernel in ORDERS}
-for kernel, c in counts.items():
-    barriers = sum(s.executions for s in c.sites if s.opcode.startswith(("bar.sync", "barrier.sync"))) / 8
-    waves = sum(s.wavefronts for s in c.sites if s.space == "shared")
-    excess = sum(s.excess_wavefronts for s in c.sites if s.space == "shared")
-    print(f"{kernel:18} {barriers:g} barriers, {c.bytes('global'):,} bytes, {waves:,} wavefronts ({excess} excess),"
-          f" {gl.compile(kernel).registers} registers")
+print("kernel              barriers     bytes  wavefronts  excess  registers")
+for kernel in ORDERS:
+    c, registers = gl.count(kernel, 128, 128, 64), gl.compile(kernel).registers
+    syncs = [s for s in c.sites if s.opcode.startswith(("bar.sync", "barrier.sync"))]
+    barriers = sum(s.executions for s in syncs) / 8  # a block has eight warps
+    shared = c.total(space="shared")
+    waves, excess = shared.wavefronts, shared.excess_wavefronts
+    moved = c.bytes("global")
+    print(f"{kernel:18} {barriers:9g} {moved:9,} {waves:11,} {excess:7} {registers:10}")
 
 # %% [markdown]
 # Half the barriers, the same traffic. No counter of bytes or instructions shows what changed: it is the *order*. On a
@@ -240,8 +244,12 @@ models = {"own threads": exposed(), "a producer": exposed(producer=True)}
 models["own threads, memory busy 300"] = exposed(transfer=300)
 models["one guide: T_l / S"] = [(S, 300 / S) for S in range(1, 9)]
 gl.plots.lines(
-    {}, models=models, x="buffers S", y="exposed time per tile", title="T_l = 300, T_c = 100"
+    {}, models=models, x="buffers S", y="exposed time per tile",
+    title="Load 300, multiply 100: what stays exposed",
 )
+
+# %%
+gl.widgets.stage_explorer(load=300, compute=100, stages=2)
 
 # %% [markdown]
 # Exposure reaches zero and stays there, or it never moves: if memory needs 300 for the *bytes* of a tile (bandwidth,
@@ -296,9 +304,9 @@ def copy_tiles(A, B, smem_a, smem_b, am, ak, bk, bn, put_a, put_b, interior):
 # %%
 gl.check("k09_cp_async")
 for kernel in ("k09_double_buffer", "k09_cp_async"):
-    compiled, c = gl.compile(kernel), gl.count(kernel, 128, 128, 64)
-    moving = sum(s.executions for s in c.sites if s.space == "global" and s.op == "ld") / 8
-    print(f"{kernel:18} {compiled.registers} registers, {moving:g} global loads or copies per warp (counted)")
+    registers, c = gl.compile(kernel).registers, gl.count(kernel, 128, 128, 64)
+    moving = c.total(space="global", op="ld").executions / 8
+    print(f"{kernel:18} {registers} registers, {moving:g} global loads or copies per warp")
 
 # %% [markdown]
 # `cp.async` pays where tiles travel as they are, in chunks of 16 bytes: that is the case for tensor cores (chapters 11
@@ -321,10 +329,10 @@ STEPS = {
 }
 for kernel, change in STEPS.items():
     short, long = (gl.count(kernel, 128, 256, K).mix() for K in (64, 128))
-    loop = {name: n - short[name] for name, n in long.items()}  # the difference is eight turns of the main loop
-    rest = sum(loop.values()) / loop["fma"] - 1
-    print(f"{change:31} {rest:4.2f} others and {loop['lds'] / loop['fma']:5.3f} LDS per FMA,"
-          f" {gl.compile(kernel).registers} registers")
+    loop = {name: n - short[name] for name, n in long.items()}  # eight turns of the loop
+    rest, lds = sum(loop.values()) / loop["fma"] - 1, loop["lds"] / loop["fma"]
+    registers = gl.compile(kernel).registers
+    print(f"{change:31} {rest:4.2f} others per FMA ({lds:5.3f} LDS), {registers} registers")
 
 # %% [markdown]
 # - **64-bit indices.** Signed Python integers cost two integer instructions per multiply-add (counted).
@@ -337,7 +345,8 @@ for kernel, change in STEPS.items():
 
 # %%
 for kernel in ("k08_vectorised", "k09_double_buffer", "k09_wide_patch"):
-    print(f"{kernel:18} {gl.compile(kernel).registers} registers: {gl.occupancy_of(kernel)}")
+    registers = gl.compile(kernel).registers
+    print(f"{kernel:18} {registers} registers: {gl.occupancy_of(kernel)}")
 
 # %% [markdown]
 # **Predict** from this table: which of the three is fastest? The one with the fewest warps has the most independent
@@ -352,8 +361,8 @@ for kernel in ("k08_vectorised", "k09_double_buffer", "k09_wide_patch"):
 LADDER = (*STEPS, "k09_early_store", "k09_cp_async")
 found = {kernel: gl.measure(kernel, 4096, 4096, 4096) for kernel in LADDER}
 for kernel, m in found.items():
-    share = f"{m.tflops:6.2f} TFLOP/s, {m.ratio:.2f} of cuBLAS" if m.ratio else "not recorded yet"
-    print(f"{kernel:18} {share}")
+    rate = f"{m.tflops:6.2f} TFLOP/s" if m.tflops else "not recorded yet"
+    print(f"{kernel:18} {rate}", f"= {m.ratio:.2f} of cuBLAS" if m.ratio else "")
 print("4096 × 4096 × 4096,", found["k09_wide_patch"].label)
 
 # %%

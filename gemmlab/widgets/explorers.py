@@ -123,6 +123,25 @@ def timeline(variants, *, unit="cycles", title="Timeline", source="") -> Twin:
     return Twin("timeline", data, f"{title}. {rows}.")
 
 
+def stage_explorer(*, load: int = 300, compute: int = 100, stages: int = 2, producer: bool = False, title="") -> Twin:
+    """Show the stage model of `gemmlab.stages`: times of load and multiply, buffers and order to choose by slider.
+
+    Raises GemmlabError for times that are no multiples of 50 from 50 to 600 and for stages outside 1 to 6.
+    """
+    for name, value in {"load": load, "compute": compute}.items():
+        if value not in range(50, 601, 50):
+            raise GemmlabError(f"{name} = {value!r}: the explorer takes multiples of 50 from 50 to 600")
+    if stages not in range(1, 7):
+        raise GemmlabError(f"stages = {stages!r}: the explorer takes 1 to 6")
+    data = {
+        "title": title or "Stage explorer: when do loads hide?",
+        "unit": "time",
+        "source": "Modelled: loads overlap each other freely; bound by latency, not by bandwidth.",
+        "explore": {"load": load, "compute": compute, "stages": stages, "producer": producer},
+    }
+    return Twin("timeline", data, "Stage explorer: choose the times of load and multiply, the buffers and who loads.")
+
+
 def fragment_map(operands, *, lanes: int = 32, title="Fragment map", source="") -> Twin:
     """Show which lane holds what: {operand: (rows, columns, owner)}, owner(row, column) -> (lane, register)."""
     data = fragment_data(operands, lanes=lanes, title=title, source=source)

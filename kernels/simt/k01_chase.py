@@ -31,7 +31,8 @@ def chase(ring, start, warm, steps, out):
     begin = clock64()
     for _ in range(steps):
         address = follow(address)
-    out[1] = (address - global_address(ring, uint32(0))) // uint64(8 * LINE)  # needs the last load
+    line = (address - global_address(ring, uint32(0))) // uint64(8 * LINE)
+    out[1] = line  # NOTE: needs the last load, so the clock cannot be read before it
     out[0] = clock64() - begin
 # endregion
 

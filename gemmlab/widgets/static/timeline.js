@@ -3,7 +3,53 @@
   const G = window.gemmLadder;
   const FILL = { load: "var(--gl-in-flight)", compute: "var(--gl-c)", store: "var(--gl-other)", wait: "var(--waste)", barrier: "var(--gl-problem)" };
 
-  G.parts.timeline = (root, data) => {
+  G.parts.timeline = (root, data) => (data.explore ? explore(root, data) : show(root, data));
+
+  // The stage model of gemmlab/stages.py (time_per_tile, pipeline) with its times, buffers and order to choose.
+  function explore(root, data) {
+    const state = { ...data.explore }, area = G.el("div"), said = G.el("p", { class: "gl-status", role: "status", "aria-live": "polite" });
+    const slide = (label, key, min, max, step) => G.slider({ label, min, max, step, value: state[key], change: (v) => { state[key] = v; render(); } }).node;
+    const order = G.choice({
+      label: "who loads", value: state.producer ? "producer" : "own",
+      options: [{ value: "own", text: "the threads that multiply" }, { value: "producer", text: "a producer" }],
+      change: (v) => { state.producer = v === "producer"; render(); },
+    });
+
+    function pipeline({ load, compute, stages, producer }, tiles) {
+      const rows = Array.from({ length: stages }, (_, s) => ({ name: `load, buffer ${s}`, spans: [] })), multiply = [], wait = [], arrive = [];
+      const issue = (tile, now) => {
+        arrive[tile] = now + load;
+        rows[tile % stages].spans.push({ start: now, end: now + load, kind: "load", label: String(tile) });
+      };
+      const ahead = producer || stages === 1 ? stages : stages - 1;
+      for (let tile = 0; tile < Math.min(ahead, tiles); tile++) issue(tile, 0);
+      for (let tile = 0, free = 0; tile < tiles; tile++) {
+        const start = Math.max(arrive[tile], free);
+        if (start > free) wait.push({ start: free, end: start, kind: "wait", label: "" });
+        multiply.push({ start, end: start + compute, kind: "compute", label: String(tile) });
+        free = start + compute;
+        if (tile + ahead < tiles) issue(tile + ahead, producer || stages === 1 ? free : start);
+      }
+      return [...rows, { name: "multiply", spans: multiply }, { name: "waiting", spans: wait }];
+    }
+
+    function render() {
+      const { load, compute, stages, producer } = state;
+      const hidden = stages === 1 ? load + compute : producer ? (load + compute) / stages : load / (stages - 1);
+      const tile = Math.max(compute, hidden);
+      said.textContent = `${+tile.toFixed(1)} per tile, of which ${+(tile - compute).toFixed(1)} without a multiply: `
+        + (tile > compute ? "bound by latency." : "the loads are hidden.");
+      const fresh = G.el("div");
+      area.replaceChildren(fresh);
+      show(fresh, { ...data, title: "", variants: [{ title: "", rows: pipeline(state, 8) }] });
+    }
+    root.append(G.el("p", { class: "gl-title" }, data.title),
+      G.el("div", { class: "gl-controls" }, slide("load T_l", "load", 50, 600, 50), slide("multiply T_c", "compute", 50, 600, 50),
+        slide("buffers S", "stages", 1, 6, 1), order.node), said, area);
+    render();
+  }
+
+  function show(root, data) {
     const end = Math.max(...data.variants.flatMap((v) => v.rows.flatMap((row) => row.spans.map((span) => span.end))));
     const state = { now: 0 };
     const plots = data.variants.map(() => G.el("div"));
@@ -47,10 +93,10 @@
         + variant.rows.map((row) => `${row.name} ${active(row).map((s) => s.label || s.kind).join(" + ") || "idle"}`).join(", ")).join(" · ");
     }
     const kinds = [...new Set(data.variants.flatMap((v) => v.rows.flatMap((row) => row.spans.map((span) => span.kind))))];
-    root.append(G.el("p", { class: "gl-title" }, data.title), G.el("div", { class: "gl-controls" }, cursor.node, G.player(cursor)),
+    root.append(data.title ? G.el("p", { class: "gl-title" }, data.title) : "", G.el("div", { class: "gl-controls" }, cursor.node, G.player(cursor)),
       ...data.variants.map((variant, i) => G.el("div", { class: "gl-panel" }, variant.title ? G.el("h4", {}, variant.title) : null, plots[i])), status,
       G.el("p", { class: "gl-note" }, kinds.map((kind) => G.el("span", {}, G.el("span", { style: `color:${FILL[kind]}` }, "■ "), kind + "  ")), data.source || ""));
     render();
     G.responsive(root, render);
-  };
+  }
 })();
