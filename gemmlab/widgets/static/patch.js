@@ -52,7 +52,7 @@
         row("FLOP per shared byte", at.intensity.toPrecision(3)),
         row("registers, about", String(at.registers), `${at.fmas} sums + ${at.loads} values + ${OTHER}`),
         row("tile of the block", `${at.BM} × ${at.BN} × ${BK}`, `${(at.shared / 1024).toPrecision(3)} KB shared`),
-        row("blocks per SM", String(at.blocks), at.blocks ? `limited by ${at.bound}` : ""))),
+        row("blocks per SM", at.registers > LARGEST ? "–" : String(at.blocks), at.blocks ? `limited by ${at.bound}` : ""))),
         G.el("p", { class: "gl-verdict" + (at.share < 1 ? " gl-bad" : "") }, "Shared memory feeds ", G.el("b", {}, `${Math.round(100 * at.share)} %`), " of the FP32 lanes"), bar(at.share));
       status.textContent = at.registers > LARGEST ? `A thread has at most ${LARGEST} registers: this patch spills.`
         : at.blocks === 0 ? "Not even one block fits on an SM." : `${at.blocks * threads / 32} of 64 warps resident.`;
