@@ -1,4 +1,6 @@
-"""mma.sync: D = A B + C for a warp, fragments in registers (PTX ISA 9.7.14.5). Which types and shapes: ``SHAPES``."""
+"""mma.sync: D = A B + C for a warp, fragments in registers (PTX ISA 9.7.14.5). Which types and shapes: ``SHAPES``.
+``.kind::f8f6f4`` (sm_120a) with FP8 operands has the plain form's layout; it is unverified on hardware.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +23,7 @@ SHAPES = {  # (type of A and B) -> {shape: least compute capability}
 }
 SHAPES["u8"], SHAPES["e5m2"] = SHAPES["s8"], SHAPES["e4m3"]
 _FLOATS = {"f16": ("f16", "f32"), "bf16": ("f32",), "tf32": ("f32",), "e4m3": ("f16", "f32"), "e5m2": ("f16", "f32")}
+_FP8 = "kind::f8f6f4"
 _ADVICE = "use a shape of tensor cores that ptxemu knows (m16n8k8, m16n8k16, m16n8k32), or run on a GPU"
 
 
@@ -64,17 +67,17 @@ def form_of(kind, saturate):
 @plan("mma")
 def plan_mma(program, ins):
     mods, shape = ins.mods, shape_of(ins.mods)
-    if mods[:2] != ("sync", "aligned") or shape is None or "sp" in mods or any(m.startswith("kind") for m in mods):
+    if mods[:2] != ("sync", "aligned") or shape is None or "sp" in mods:
         refuse(program, ins, "not supported by ptxemu", _ADVICE)
-    rest = [m for m in mods[mods.index("m{}n{}k{}".format(*shape)) + 1 :] if m != "satfinite"]
+    rest = [m for m in mods[mods.index("m{}n{}k{}".format(*shape)) + 1 :] if m not in ("satfinite", _FP8)]
     if rest[:2] != ["row", "col"] or len(rest) != 6:
         refuse(program, ins, "not supported by ptxemu", "A must be .row and B .col; load B's tile accordingly")
     d, a, b, c = rest[2:]
     same = a == b or {a, b} in ({"s8", "u8"}, {"e4m3", "e5m2"})
-    known = same and shape in SHAPES.get(a, ())
+    known = same and shape in SHAPES.get(a, ()) and (_FP8 not in mods or a in ("e4m3", "e5m2"))
     if not known or any(t not in _FLOATS.get(a, ("s32",)) for t in (c, d)):
         refuse(program, ins, "not supported by ptxemu", _ADVICE)
-    need(program, ins, SHAPES[a][shape])
+    need(program, ins, (12, 0) if _FP8 in mods else SHAPES[a][shape])
     layouts = [mma_layout(o, t, *shape) for o, t in (("c", d), ("a", a), ("b", b), ("c", c))]
     check_operands(program, ins, layouts)
     d, a, b, c = layouts

@@ -42,6 +42,9 @@ def _patterns():
             yield "pitch128", op, form, "t * 128", 8
         yield "tile16", op, "x4", "(t & 15) * 80 + (t >> 4) * 16", 1
         yield "half", op, "x2", "(t & 15) * 64", 4
+    for label, shift, ways in (("column_major", 31, 8), ("swizzle_3_3_4", 4, 1), ("swizzle_3_3_3", 3, 2)):
+        element = "((t & 7) * 128 + (t >> 3) * 8)"  # m + 128 k of a 128 x 8 tile of 16-bit elements, by columns
+        yield label, "ldmatrix", "x4.trans", f"({element} ^ (({element} >> {shift}) & 56)) * 2", ways
     yield "same_row", "ldmatrix", "x4", "(t >> 3) * 16", None
     yield "pairs", "ldmatrix", "x4", "(t >> 1) * 16", None
 

@@ -67,7 +67,7 @@ def wrong_values(case, got, expected):
     got, expected = (matrix(w, "c", kind, case.product[0]) for w in (got, expected))
     with np.errstate(all="ignore"):
         unit = np.spacing(np.abs(expected).astype(np.float16 if kind == "f16" else np.float32)).astype(np.float64)
-        close = np.abs(got - expected) <= bound(case) + unit
+        close = np.isfinite(got) & np.isfinite(expected) & (np.abs(got - expected) <= bound(case) + unit)
     return ~(close | (got == expected) | (np.isnan(got) & np.isnan(expected)))
 
 

@@ -91,6 +91,18 @@ def test_tf32_cuts_off_what_cvt_rna_rounds(rounded, expected):
     assert (out.view(np.float32)[0] == expected).all()
 
 
+def test_the_fp8_form_of_sm_120a_is_the_plain_one():
+    """Labelled unverified on hardware: there is only the ISA to go by."""
+    words = np.random.default_rng(1).integers(0, 0x70, (10, 128), dtype=np.uint8).view(np.uint32)
+    words = np.ascontiguousarray(np.vstack([words[:6], np.zeros((4, 32), np.uint32)]))
+    operands = "{%d0, %d1, %d2, %d3}, {%w0, %w1, %w2, %w3}, {%w4, %w5}, {%w6, %w7, %w8, %w9};"
+    form = "mma.sync.aligned.m16n8k32.row.col{}.f32.e4m3.e5m2.f32 " + operands
+    plain, _ = run(form.replace("{}", "", 1), 10, 4, words)
+    newer, _ = run(form.replace("{}", ".kind::f8f6f4", 1), 10, 4, words, target="sm_120a", version="8.7")
+    np.testing.assert_array_equal(plain[0], newer[0])
+    assert len(np.unique(plain[0])) > 100
+
+
 def test_an_identity_product_is_exact():
     """A I = A bit for bit in FP16, subnormals included."""
     a = np.random.default_rng(0).standard_normal((16, 16)).astype(np.float16)
@@ -132,6 +144,10 @@ REFUSED = [  # body, target, words of the message
         "operand A (2 f16 each): expected 2 x .b32, got 4 x .b16",
     ),
     (f"{MMA}.m16n8k8.row.col.f16.f16.f16.f16 {FOUR}, {TWO}, {ONE}, {FOUR};", "sm_90a", "operand D (2 f16 each)"),
+    (
+        f"{MMA}.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32 {FOUR}, {FOUR}, {TWO}, {FOUR};", "sm_120a",
+        "use a shape",
+    ),
     (f"ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {TWO}, [%s];", "sm_100a", "the form .m8n8"),
     (f"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {TWO}, [%s];", "sm_90a", "expected 4 x .b32, got 2"),
     (f"stmatrix.sync.aligned.m8n8.x2.shared.b16 [%s], {TWO};", "sm_80", "needs sm_90"),
