@@ -19,7 +19,7 @@ from ptxemu.trace import Access, Trace
 
 TRACE_LIMIT = 1 << 14  # accesses
 CODE_WIDTH = 60  # characters of a source line in a table
-CODE_BESIDE = 26  # … in a page's table that has columns of shared memory too
+CODE_BESIDE = 24  # … in a page's table that has columns of shared memory too
 COLUMNS = ("line", "code", "instructions", "array", "requests", "sectors/request", "wavefronts", "excess", "bytes")
 
 

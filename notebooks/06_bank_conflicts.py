@@ -400,9 +400,10 @@ from gemmlab.results import find
 for name, c in counted.items():
     records = find(name, 1024, 1024, 1024)
     seen = records[0].get("profile", {}) if records else {}
-    said = f"{seen['shared_store_conflicts']:,.0f}" if "shared_store_conflicts" in seen else "not recorded"
-    excess = c.total(space="shared", op="st").excess_wavefronts
-    print(f"{name:17} stores: {4096 * excess:,} counted, {said} by the profiler (H200)")
+    seen = seen.get("shared_store_conflicts")
+    said = "not recorded" if seen is None else f"{seen:,.0f}"
+    excess = 4096 * c.total(space="shared", op="st").excess_wavefronts
+    print(f"{name:17} stores: {excess:,} counted, profiler on an H200: {said}")
 
 # %% [markdown]
 # The profiler's counter can exceed what addresses explain, as data that arrives from L2 competes for the same port.

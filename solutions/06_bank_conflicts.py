@@ -100,7 +100,7 @@ gl.exercise("06.3").check(idx)
 # %% [markdown]
 # ## 06.4 Repair the padding
 #
-# **Goal.** Blocks of 16 × 16, the tile of `A` stored transposed, and one word of padding, as every guide has it. It
+# **Goal.** Blocks of 16 × 16, the tile of `A` stored transposed, and one word of padding, as the guides have it. It
 # still conflicts. Find the smallest padding that does not.
 #
 # **Target.** No excess wavefront, at most 2,304 bytes of shared memory, values as ever.
