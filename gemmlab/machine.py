@@ -26,7 +26,7 @@ LINE_BYTES = 128
 FOOTPRINTS = sorted({1 << e for e in range(12, 31)} | {3 << e for e in range(14, 26)})  # bytes
 WARMED_BYTES = 128 << 20  # rings up to here are visited once before the clock starts
 STEPS = 4096
-CHAINS, WARPS, LOOPS = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32), 256
+CHAINS, WARPS, LOOPS = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32), 64
 COPY_WARPS, COPY_FLOATS = (1, 2, 4, 8, 16, 32, 64), 1 << 28
 BLOCKS = ((1024, 0), (256, 0), (64, 0), (32, 0), (256, 16384), (256, 49152), (256, 98304), (256, 204800))
 STAY_CYCLES = 2_000_000
@@ -176,7 +176,7 @@ def _chase(lines: int) -> float:
 
 def _issue() -> dict:
     """One block of 1 to 32 warps runs chains of dependent FMAs; cycles of its slowest warp."""
-    from kernels.simt.k01_issue import UNROLL, issue_kernel
+    from kernels.simt.k01_issue import issue_kernel, unroll
 
     series = {}
     for chains in CHAINS:
@@ -185,7 +185,8 @@ def _issue() -> dict:
             out, cycles = _zeros(32 * warps * chains, np.float32), _zeros(warps, np.uint64)
             for _ in range(2):  # the first launch loads the code
                 _launch(kernel, np.float32(0.5), np.float32(1), np.int32(LOOPS), out, cycles, grid=1, block=32 * warps)
-            points.append([warps, round(32 * warps * chains * UNROLL * LOOPS / int(cycles.max()), 2)])
+            done = 32 * warps * chains * unroll(chains) * LOOPS
+            points.append([warps, round(done / int(cycles.get().max()), 2)])
         series[f"{chains} chain{'s' * (chains > 1)} per thread"] = points
     return series
 
@@ -201,7 +202,7 @@ def _copy() -> dict:
     from .launch import bind
 
     sms = telemetry.attributes()["sms"]
-    source = cupy.random.default_rng(1).random(COPY_FLOATS, dtype=np.float32)
+    source = cupy.asarray(np.random.default_rng(1).standard_normal(COPY_FLOATS, dtype=np.float32))
     target, points = cupy.empty_like(source), []
     for warps in COPY_WARPS:
         start = bind(copy, source, target, grid=sms * max(1, warps // 32), block=32 * min(warps, 32))
@@ -214,21 +215,26 @@ def _copy() -> dict:
 
 def _residency() -> dict:
     """Blocks sign in and out on their SM; the most that were present at once, and the prediction."""
+    import ptxemu
     from kernels.simt.k01_residency import residency as kernel
 
     from . import telemetry
     from .compile import compile_kernel
+    from .device import device
     from .occupancy import occupancy
 
+    profile = ptxemu.profile_for(device().target)
     sms, series = telemetry.attributes()["sms"], {}
     present, most = _zeros(4 * sms, np.int32), _zeros(4 * sms, np.int32)
     registers = compile_kernel(kernel, signature=[present, most, np.int64(0)]).registers
     for threads, shared in BLOCKS:
-        expected = occupancy(threads, registers, shared).blocks
+        if shared > profile.shared_per_block_optin:
+            continue
+        expected = occupancy(threads, registers, shared, profile).blocks
         most.fill(0)
         grid = sms * (expected + 4)
         _launch(kernel, present, most, np.int64(STAY_CYCLES), grid=grid, block=threads, shared=shared)
-        series[f"{threads} threads, {shared} bytes"] = [[expected, int(most.max())]]
+        series[f"{threads} threads, {shared} bytes"] = [[expected, int(most.get().max())]]
     return series
 
 

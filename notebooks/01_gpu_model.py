@@ -117,7 +117,7 @@ print(f"{loads.requests} load requests, {loads.sectors} sectors (counted)")
 from numba import float32, uint64
 
 from kernels.simt.k01_chase import LINE
-from kernels.simt.k01_issue import UNROLL
+from kernels.simt.k01_issue import unroll
 from kernels.simt.probes import clock64, follow, global_address
 
 
@@ -214,6 +214,7 @@ gl.plots.lines(
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k01_issue.py"}
 def issue_kernel(CHAINS):
     """Return the kernel with CHAINS independent chains per thread."""
+    UNROLL = unroll(CHAINS)
 
     @cuda.jit
     def issue(a, b, loops, out, cycles):
@@ -222,8 +223,9 @@ def issue_kernel(CHAINS):
         for j in range(CHAINS):
             x[j] = float32(tid + uint32(j))
         cuda.syncthreads()
-        begin = clock64()
-        for _ in range(loops):
+        begin, left = clock64(), uint32(loops)
+        while left > uint32(0):
+            left -= uint32(1)
             for _ in range(UNROLL):
                 for j in range(CHAINS):
                     x[j] = x[j] * a + b  # one fused multiply-add

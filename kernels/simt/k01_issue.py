@@ -9,12 +9,16 @@ from numba import cuda, float32, uint32, uint64
 
 from kernels.simt.probes import clock64
 
-UNROLL = 16
+
+def unroll(CHAINS):
+    """Return the steps between two tests of the loop: as many as the compiler writes out."""
+    return min(64, 128 // CHAINS)
 
 
 # region: kernel
 def issue_kernel(CHAINS):
     """Return the kernel with CHAINS independent chains per thread."""
+    UNROLL = unroll(CHAINS)
 
     @cuda.jit
     def issue(a, b, loops, out, cycles):
@@ -23,8 +27,9 @@ def issue_kernel(CHAINS):
         for j in range(CHAINS):
             x[j] = float32(tid + uint32(j))
         cuda.syncthreads()
-        begin = clock64()
-        for _ in range(loops):
+        begin, left = clock64(), uint32(loops)
+        while left > uint32(0):
+            left -= uint32(1)
             for _ in range(UNROLL):
                 for j in range(CHAINS):
                     x[j] = x[j] * a + b  # one fused multiply-add
