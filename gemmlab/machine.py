@@ -27,6 +27,7 @@ FOOTPRINTS = sorted({1 << e for e in range(12, 31)} | {3 << e for e in range(14,
 WARMED_BYTES = 128 << 20  # rings up to here are visited once before the clock starts
 STEPS = 4096
 CHAINS, WARPS, LOOPS = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32), 64
+LANES = 128  # FP32 lanes of an SM, the most of any GPU so far
 COPY_WARPS, COPY_FLOATS = (1, 2, 4, 8, 16, 32, 64), 1 << 28
 BLOCKS = ((1024, 0), (256, 0), (64, 0), (32, 0), (256, 16384), (256, 49152), (256, 98304), (256, 204800))
 STAY_CYCLES = 2_000_000
@@ -186,7 +187,10 @@ def _issue() -> dict:
             for _ in range(2):  # the first launch loads the code
                 _launch(kernel, np.float32(0.5), np.float32(1), np.int32(LOOPS), out, cycles, grid=1, block=32 * warps)
             done = 32 * warps * chains * unroll(chains) * LOOPS
-            points.append([warps, round(done / int(cycles.get().max()), 2)])
+            rate = done / int(cycles.get().max())
+            if rate > 1.01 * LANES:
+                raise GemmlabError(f"{rate:.1f} multiply-adds per cycle are more than an SM's lanes: no measurement")
+            points.append([warps, round(rate, 2)])
         series[f"{chains} chain{'s' * (chains > 1)} per thread"] = points
     return series
 

@@ -65,16 +65,16 @@ def issue_order(trace) -> dict[str, list]:
     trace: `gl.trace(kernel, …)`. A load is under way from its issue to the first store to shared memory after it, which
     needs its value. Time is not in a trace: a span of 32 accesses says what was issued, not how long it took.
     """
-    rows = {"global load under way": [], "multiply": [], "store to shared": []}
+    rows = {"load under way": [], "multiply": [], "store": []}
     pending = None
     for number, access in enumerate(trace):
         if access.space == "global" and access.kind == "ld":
             pending = number if pending is None else pending
         elif access.space == "shared" and access.kind == "st":
             if pending is not None:
-                rows["global load under way"].append([pending, number, "load", ""])
+                rows["load under way"].append([pending, number, "load", ""])
                 pending = None
-            _extend(rows["store to shared"], number, "store")
+            _extend(rows["store"], number, "store")
         elif access.space == "shared" and access.kind == "ld":
             _extend(rows["multiply"], number, "compute")
     for spans in rows.values():

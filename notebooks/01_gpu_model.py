@@ -271,8 +271,14 @@ for kernel in ("k04_coalesced", "k09_double_buffer", "k09_wide_patch"):
     print(f"{kernel}: {gl.occupancy_of(kernel)}")
 
 # %% [markdown]
-# More is not always better. The kernels of this course that use *fewer* resident warps are the faster ones, because
-# each thread keeps more in registers. Occupancy is a means to hide latency, not a goal.
+# Turn one slider at a time: which steps cost a whole block?
+
+# %%
+gl.widgets.occupancy_explorer(threads=256, registers=128, shared_kb=16)
+
+# %% [markdown]
+# More is not always better. Kernels 04 and 09 above: the faster one has fewer resident warps, because each
+# thread keeps more in registers. Occupancy is a means to hide latency, not a goal.
 #
 # Is the arithmetic right? A kernel can count for itself: each block signs in on its SM (`%smid`), stays, signs out.
 

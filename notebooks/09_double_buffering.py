@@ -270,7 +270,8 @@ print(gl.stages.fit(4096, 4096, 4096))
 # - It is an instruction of the load/store pipe (`LDGSTS` in SASS), per thread, and the wait is a hardware one
 #   (`DEPBAR`), not a polling loop.
 # - The wait covers *this thread's* copies. What others copied needs a barrier too.
-# - `wait_group` counts groups, not tiles: two commits per tile and a wait for "all but one" leave half a tile open.
+# - `wait_group` counts groups, not tiles. With two commits per tile, a wait for "all but one" before the next copies
+#   leaves half a tile open (exercise 09.4).
 #
 # Numba has no name for it; `kernels/simt/async_copy.py` wraps one line of inline PTX each.
 
@@ -345,8 +346,8 @@ for kernel, change in STEPS.items():
 
 # %%
 for kernel in ("k08_vectorised", "k09_double_buffer", "k09_wide_patch"):
-    registers = gl.compile(kernel).registers
-    print(f"{kernel:18} {registers} registers: {gl.occupancy_of(kernel)}")
+    registers, held = gl.compile(kernel).registers, gl.occupancy_of(kernel)
+    print(f"{kernel:18} {registers} registers: {held.blocks} per SM, {held.warps} warps of 64")
 
 # %% [markdown]
 # **Predict** from this table: which of the three is fastest? The one with the fewest warps has the most independent
@@ -382,9 +383,9 @@ gl.plots.recorded_roofline(
 # > **Takeaway.** A load waits at its first use. Put a tile's worth of arithmetic between the two and the latency is
 # > gone, for a second buffer, eight registers and one barrier per tile. Then count what is left per multiply-add.
 #
-# In the main loop of the last kernel one instruction in ten is no multiply-add (counted), and there are no registers
-# left to lower that share. What more could an FP32 lane do? More speed needs another unit, one that multiplies small
-# matrices in one instruction. What is a tensor core? That is chapter 10.
+# In the main loop of the last kernel fewer than one instruction in ten is no multiply-add (counted), and there are no
+# registers left to lower that share. What more could an FP32 lane do? More speed needs another unit, one that
+# multiplies small matrices in one instruction. What is a tensor core? That is chapter 10.
 
 # %% [markdown]
 # ## Exercises

@@ -119,8 +119,8 @@ gl.exercise("09.2").check(time_per_tile)
 # %% [markdown]
 # ## 09.3 Repair
 #
-# **Goal.** This double buffer gives right values for some shapes. Three things are wrong. Find and mend them, and keep
-# the loads where they are.
+# **Goal.** Three things are wrong with this double buffer. Find and mend them, and keep the loads where they are: ahead
+# of the multiply.
 #
 # **Hint.** Run the check first; it names one disease at a time, and for a race both of its lines. Which threads still
 # read a buffer when others write it?

@@ -6,6 +6,7 @@
     bank_explorer(tiled=kernel)                  the same picture from a kernel's own addresses
     tile_explorer()                              tiles of A and B along K: bytes, threads, shared memory
     patch_explorer()                             a thread's patch of C: reads, multiply-adds, registers
+    occupancy_explorer()                         registers, shared memory, threads -> blocks per SM
     stage_explorer()                             load, multiply, buffers: what is hidden, what is not
     timeline(...), fragment_map(...)             roles over time; lane <-> element <-> register
 """
@@ -14,6 +15,7 @@ from .explorers import (
     Explorer,
     bank_explorer,
     fragment_map,
+    occupancy_explorer,
     patch_explorer,
     roofline_explorer,
     sector_explorer,
@@ -24,6 +26,6 @@ from .explorers import (
 from .twin import PARTS, Twin
 
 __all__ = [
-    "PARTS", "Explorer", "Twin", "bank_explorer", "fragment_map", "patch_explorer", "roofline_explorer",
-    "sector_explorer", "stage_explorer", "tile_explorer", "timeline",
+    "PARTS", "Explorer", "Twin", "bank_explorer", "fragment_map", "occupancy_explorer", "patch_explorer",
+    "roofline_explorer", "sector_explorer", "stage_explorer", "tile_explorer", "timeline",
 ]  # fmt: skip

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from ptxemu.profile import H200
+
 from ..errors import GemmlabError
 from ..hardware import ITEM_BYTES, gpu, rate_name
+from ..occupancy import REGISTER_UNIT, WARP_UNIT, occupancy
 from ..plots import describe_banks, describe_sectors
 from ..plots.export import fragment_data, gpu_table, timeline_data, trace_data
 from . import live
@@ -121,6 +124,30 @@ def timeline(variants, *, unit="cycles", title="Timeline", source="") -> Twin:
     data = timeline_data(variants, unit=unit, title=title, source=source)
     rows = "; ".join(f"{role}: {len(spans)} spans" for roles in variants.values() for role, spans in roles.items())
     return Twin("timeline", data, f"{title}. {rows}.")
+
+
+def occupancy_explorer(*, threads: int = 256, registers: int = 128, shared_kb: int = 16, on=None, title="") -> Twin:
+    """Show how many blocks an SM holds, with threads, registers and shared memory per block to choose.
+
+    on: a `ptxemu.DeviceProfile` (default: H200). Raises GemmlabError for values that its sliders do not have.
+    """
+    device = on or H200
+    top = device.shared_per_block_optin >> 10
+    for name, value, choices in (("threads", threads, range(32, 1025, 32)), ("registers", registers, range(16, 249, 8)),
+                                 ("shared_kb", shared_kb, range(top + 1))):
+        if value not in choices:
+            raise GemmlabError(f"{name} = {value!r}: the explorer takes {choices[0]} to {choices[-1]}, "
+                               f"in steps of {choices.step}")
+    reserved = 1024 if device.cc >= (8, 0) else 0
+    data = {
+        "title": title or f"Occupancy explorer: one SM of the {device.name}",
+        "choice": {"threads": threads, "registers": registers, "shared": shared_kb},
+        "limits": {"registers": device.registers_per_sm, "threads": device.max_threads_per_sm, "reserved": reserved,
+                   "blocks": device.max_blocks_per_sm, "shared": device.shared_per_sm, "block_kb": top,
+                   "register_unit": REGISTER_UNIT, "warp_unit": WARP_UNIT},
+        "source": "Orange: used up first. Limits: CUDA C++ Programming Guide, Compute Capabilities.",
+    }
+    return Twin("occupancy", data, f"Occupancy explorer: {occupancy(threads, registers, shared_kb << 10, device)}.")
 
 
 def stage_explorer(*, load: int = 300, compute: int = 100, stages: int = 2, producer: bool = False, title="") -> Twin:

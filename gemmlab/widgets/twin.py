@@ -14,7 +14,7 @@ from importlib.resources import files
 
 from ..plots import palette
 
-PARTS = ("sectors", "banks", "timeline", "fragments", "roofline", "tiles", "patch")
+PARTS = ("sectors", "banks", "timeline", "fragments", "roofline", "tiles", "patch", "occupancy")
 STATIC = files(__package__) / "static"
 
 
