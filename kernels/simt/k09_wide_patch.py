@@ -8,7 +8,7 @@ Needs:  any GPU. A (M, K), B (K, N), C (M, N), float32, row-major. Block (256), 
 
 from numba import cuda, float32, uint32
 
-from kernels.simt.edge import edge_load4, edge_store4
+from kernels.simt.edge import edge_load4
 from kernels.simt.outer import BK, outer_products
 from kernels.simt.vector import load4, store4
 
@@ -22,7 +22,7 @@ multiply = outer_products(8, 16, PITCH, BN, 16, 32)
 
 # region: loop
 @cuda.jit(device=True, forceinline=True)
-def load_inside(src, row, col):
+def inside_load4(src, row, col):
     return load4(src, row * uint32(src.shape[1]) + col)
 
 
@@ -55,7 +55,7 @@ def main_loop(load):
     return run
 
 
-run_inside, run_edge = main_loop(load_inside), main_loop(edge_load4)
+run_inside, run_edge = main_loop(inside_load4), main_loop(edge_load4)
 # endregion
 
 
@@ -93,6 +93,8 @@ def wide_patch(A, B, C):
             n = n0 + col + uint32(j * 8)
             if inside:
                 store4(C, m * N + n, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3])
-            else:
-                edge_store4(C, m, n, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3])
+            elif m < M:
+                for q in range(4):
+                    if n + uint32(q) < N:
+                        C[m, n + uint32(q)] = acc[i, j + q]
 # endregion
