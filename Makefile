@@ -27,10 +27,10 @@ lint: env  ## ruff over all Python sources
 	@$(BIN)/ruff check .
 
 unit: env  ## Unit tests (grader tests included)
-	@$(BIN)/python -m pytest -q tests
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile tests
 
 notebooks: env  ## Run every lesson and solution to its end (nbval)
-	@$(BIN)/python -m pytest -q -p gemmlab.nbval_plugin --nbval-lax notebooks solutions
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -p gemmlab.nbval_plugin --nbval-lax notebooks solutions
 
 html: env  ## Build the book only
 	@$(BIN)/python -m tools.build_book
