@@ -343,6 +343,57 @@ for kernel, change in STEPS.items():
 #   ahead of its use (ptxas 12.9, nvdisasm).
 # - **The patch.** 8 × 16 needs six 128-bit loads per 128 multiply-adds, not four per 64, and 128 accumulators: one
 #   block of 256 threads per SM.
+# - **The tests.** Blocks inside the matrix run a main loop without a look at the edges. The same lines are compiled
+#   twice, with another `load`:
+
+# %%
+BN, WM, WN = 256, 32, 128
+TILE_B = BK * BN
+multiply = outer_products(8, 16, PITCH, BN, 16, 32)
+
+
+# %% tags=["kernel"] gemmlab={"kernel": "simt/k09_wide_patch.py", "region": "loop"}
+@cuda.jit(device=True, forceinline=True)
+def inside_load4(src, row, col):
+    return load4(src, row * uint32(src.shape[1]) + col)
+
+
+def main_loop(load):
+    """Return the device function that adds a block's products to acc, its tiles fetched by `load`."""
+
+    @cuda.jit(device=True, forceinline=True)
+    def place(smem_a, smem_b, put_a, put_b, a, b, d):
+        for i in range(4):
+            smem_a[put_a + uint32(i * PITCH)] = a[i]
+        store4(smem_b, put_b, b[0], b[1], b[2], b[3])
+        store4(smem_b, put_b + uint32(4 * BN), d[0], d[1], d[2], d[3])
+
+    @cuda.jit(device=True, forceinline=True)
+    def run(acc, smem_a, smem_b, A, B, m, n, ak, bk, put_a, put_b, row, col):
+        K = uint32(A.shape[1])
+        a, b, d = load(A, m, ak), load(B, bk, n), load(B, bk + uint32(4), n)
+        place(smem_a, smem_b, put_a, put_b, a, b, d)
+        cuda.syncthreads()
+        buffer = uint32(0)
+        for k0 in range(uint32(BK), K, uint32(BK)):
+            k0 = uint32(k0)
+            a, b, d = load(A, m, k0 + ak), load(B, k0 + bk, n), load(B, k0 + bk + uint32(4), n)
+            multiply(acc, smem_a, smem_b, buffer * uint32(TILE_A) + row, buffer * uint32(TILE_B) + col)
+            buffer ^= uint32(1)
+            place(smem_a, smem_b, buffer * uint32(TILE_A) + put_a, buffer * uint32(TILE_B) + put_b, a, b, d)
+            cuda.syncthreads()
+        multiply(acc, smem_a, smem_b, buffer * uint32(TILE_A) + row, buffer * uint32(TILE_B) + col)
+
+    return run
+
+
+run_inside, run_edge = main_loop(inside_load4), main_loop(edge_load4)
+
+# %%
+gl.check("k09_wide_patch")
+
+# %% [markdown]
+# What it costs in resident blocks:
 
 # %%
 for kernel in ("k08_vectorised", "k09_double_buffer", "k09_wide_patch"):

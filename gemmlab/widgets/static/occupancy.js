@@ -30,7 +30,7 @@
     }
 
     function draw(width) {
-      const { blocks, limits, used } = held(), left = Math.min(120, width * 0.3), high = 24, gap = 8;
+      const { blocks, limits, used } = held(), left = 112, high = 24, gap = 8;
       const names = Object.keys(used), room = width - left - 130;
       const view = G.svg("svg", { viewBox: `0 0 ${width} ${names.length * (high + gap)}`, role: "img",
         "aria-label": names.map((name) => `${name}: ${Math.round(100 * used[name])} % used`).join("; ") });
