@@ -76,10 +76,10 @@ rule = {
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k03_naive.py"}
 @cuda.jit
 def naive(A, B, C):
-    m, n = cuda.grid(2)  # NOTE: x counts rows, so that a warp runs down a column of C
+    m, n = cuda.grid(2)  # NOTE: x counts rows: a warp runs down a column of C
     if m < C.shape[0] and n < C.shape[1]:
-        m, n, K = uint32(m), uint32(n), uint32(A.shape[1])  # NOTE: signed indices cost 17 more instructions per step
-        acc = float32(0)  # NOTE: a plain 0.0 is a float64, and the sum would be too
+        m, n, K = uint32(m), uint32(n), uint32(A.shape[1])  # NOTE: unsigned, see below
+        acc = float32(0)  # NOTE: 0.0 would make the sum a float64
         k = uint32(0)
         while k < K:
             acc += A[m, k] * B[k, n]
@@ -162,9 +162,10 @@ gl.plots.reads_per_element(everywhere, {"A": (64, 64), "B": (64, 32)})
 
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k03_naive_cuda.cu"}
 # %%cuda naive_cuda
-# extern "C" __global__ void naive(const float* A, const float* B, float* C, int M, int N, int K)
+# extern "C" __global__ void naive(
+#     const float* A, const float* B, float* C, int M, int N, int K)
 # {
-#     int m = blockIdx.x * blockDim.x + threadIdx.x;  // NOTE: x counts rows, so that a warp runs down a column of C
+#     int m = blockIdx.x * blockDim.x + threadIdx.x;  // NOTE: x counts rows
 #     int n = blockIdx.y * blockDim.y + threadIdx.y;
 #     if (m < M && n < N) {
 #         float acc = 0.0f;

@@ -111,7 +111,7 @@ def register_1d(A, B, C):
     tid = uint32(cuda.threadIdx.x)
     m0, n0 = uint32(cuda.blockIdx.y * BM), uint32(cuda.blockIdx.x * BN)
     row, col = tid // uint32(BN) * uint32(TM), tid % uint32(BN)
-    am, ak = tid // uint32(BK), tid % uint32(BK)  # NOTE: BM * BK = THREADS: one element per tile and thread
+    am, ak = tid // uint32(BK), tid % uint32(BK)  # NOTE: one element per tile and thread
     bk, bn = tid // uint32(BN), tid % uint32(BN)
     for i in range(TM):
         acc[i] = float32(0)
@@ -159,7 +159,7 @@ def register_2d(A, B, C):
     frag_a = cuda.local.array(TM, float32)
     frag_b = cuda.local.array(TN, float32)
     M, N, K = uint32(C.shape[0]), uint32(C.shape[1]), uint32(A.shape[1])
-    tid = uint32(cuda.threadIdx.x)  # NOTE: unsigned 32-bit indices spare the 64-bit arithmetic of signed ones
+    tid = uint32(cuda.threadIdx.x)  # NOTE: signed indices would be 64 bits wide
     m0, n0 = uint32(cuda.blockIdx.y * BM), uint32(cuda.blockIdx.x * BN)
     row, col = tid // uint32(BN // TN) * uint32(TM), tid % uint32(BN // TN) * uint32(TN)
     for i in range(TM):
@@ -353,7 +353,7 @@ def warp_tile(A, B, C):
         cuda.syncthreads()
 
         for k in range(uint32(BK)):
-            # Groups of four: rows row … row + 3 and row + 32 … row + 35, columns likewise 16 apart.
+            # Groups of four: rows from row and row + 32, columns from col and col + 16.
             for i in range(4):
                 frag_a[i] = smem_a[k, row + uint32(i)]
                 frag_a[4 + i] = smem_a[k, row + uint32(32 + i)]

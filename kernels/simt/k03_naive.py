@@ -11,10 +11,10 @@ from numba import cuda, float32, uint32
 # region: kernel
 @cuda.jit
 def naive(A, B, C):
-    m, n = cuda.grid(2)  # NOTE: x counts rows, so that a warp runs down a column of C
+    m, n = cuda.grid(2)  # NOTE: x counts rows: a warp runs down a column of C
     if m < C.shape[0] and n < C.shape[1]:
-        m, n, K = uint32(m), uint32(n), uint32(A.shape[1])  # NOTE: signed indices cost 17 more instructions per step
-        acc = float32(0)  # NOTE: a plain 0.0 is a float64, and the sum would be too
+        m, n, K = uint32(m), uint32(n), uint32(A.shape[1])  # NOTE: unsigned, see below
+        acc = float32(0)  # NOTE: 0.0 would make the sum a float64
         k = uint32(0)
         while k < K:
             acc += A[m, k] * B[k, n]

@@ -5,9 +5,10 @@
 // Needs:  any GPU. A (M, K), B (K, N), C (M, N), float, row-major. Block (32, 8), grid (cdiv(M, 32), cdiv(N, 8)).
 
 // region: kernel
-extern "C" __global__ void naive(const float* A, const float* B, float* C, int M, int N, int K)
+extern "C" __global__ void naive(
+    const float* A, const float* B, float* C, int M, int N, int K)
 {
-    int m = blockIdx.x * blockDim.x + threadIdx.x;  // NOTE: x counts rows, so that a warp runs down a column of C
+    int m = blockIdx.x * blockDim.x + threadIdx.x;  // NOTE: x counts rows
     int n = blockIdx.y * blockDim.y + threadIdx.y;
     if (m < M && n < N) {
         float acc = 0.0f;

@@ -11,7 +11,7 @@ from numba import cuda, float32, uint32
 # region: kernel
 @cuda.jit
 def coalesced(A, B, C):
-    n, m = cuda.grid(2)  # NOTE: x counts columns, so that a warp reads 32 neighbours of B and writes 32 of C
+    n, m = cuda.grid(2)  # NOTE: x counts columns: a warp runs along a row of C
     if m < C.shape[0] and n < C.shape[1]:
         m, n, K = uint32(m), uint32(n), uint32(A.shape[1])
         acc = float32(0)

@@ -22,7 +22,7 @@ def register_1d(A, B, C):
     tid = uint32(cuda.threadIdx.x)
     m0, n0 = uint32(cuda.blockIdx.y * BM), uint32(cuda.blockIdx.x * BN)
     row, col = tid // uint32(BN) * uint32(TM), tid % uint32(BN)
-    am, ak = tid // uint32(BK), tid % uint32(BK)  # NOTE: BM * BK = THREADS: one element per tile and thread
+    am, ak = tid // uint32(BK), tid % uint32(BK)  # NOTE: one element per tile and thread
     bk, bn = tid // uint32(BN), tid % uint32(BN)
     for i in range(TM):
         acc[i] = float32(0)

@@ -21,7 +21,7 @@ def register_2d(A, B, C):
     frag_a = cuda.local.array(TM, float32)
     frag_b = cuda.local.array(TN, float32)
     M, N, K = uint32(C.shape[0]), uint32(C.shape[1]), uint32(A.shape[1])
-    tid = uint32(cuda.threadIdx.x)  # NOTE: unsigned 32-bit indices spare the 64-bit arithmetic of signed ones
+    tid = uint32(cuda.threadIdx.x)  # NOTE: signed indices would be 64 bits wide
     m0, n0 = uint32(cuda.blockIdx.y * BM), uint32(cuda.blockIdx.x * BN)
     row, col = tid // uint32(BN // TN) * uint32(TM), tid % uint32(BN // TN) * uint32(TN)
     for i in range(TM):

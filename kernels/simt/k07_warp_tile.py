@@ -45,7 +45,7 @@ def warp_tile(A, B, C):
         cuda.syncthreads()
 
         for k in range(uint32(BK)):
-            # Groups of four: rows row … row + 3 and row + 32 … row + 35, columns likewise 16 apart.
+            # Groups of four: rows from row and row + 32, columns from col and col + 16.
             for i in range(4):
                 frag_a[i] = smem_a[k, row + uint32(i)]
                 frag_a[4 + i] = smem_a[k, row + uint32(32 + i)]

@@ -31,8 +31,8 @@ def lane_pairs(A, B, C):
     lane_col = lane // uint32(4) % uint32(2) * uint32(2) + lane % uint32(2)  # 0 … 3: bits 2 and 0
     row = warp % uint32(BM // WM) * uint32(WM) + lane_row * uint32(4)
     col = warp // uint32(BM // WM) * uint32(WN) + lane_col * uint32(4)
-    am, ak = tid // uint32(2), tid % uint32(2) * uint32(4)  # this thread's four elements of the A tile
-    bk, bn = tid // uint32(32), lane * uint32(4)  # and of the B tile
+    am, ak = tid // uint32(2), tid % uint32(2) * uint32(4)  # its four elements of A
+    bk, bn = tid // uint32(32), lane * uint32(4)  # and of B
     aligned = N % uint32(4) == uint32(0) and K % uint32(BK) == uint32(0)
     interior = aligned and m0 + uint32(BM) <= M and n0 + uint32(BN) <= N
     for i in range(8):

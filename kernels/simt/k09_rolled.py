@@ -31,8 +31,8 @@ def rolled(A, B, C):
     m0, n0 = uint32(cuda.blockIdx.y) * uint32(BM), uint32(cuda.blockIdx.x) * uint32(BN)
     row = warp % uint32(BM // WM) * uint32(WM) + lane // uint32(4) * uint32(4)
     col = warp // uint32(BM // WM) * uint32(WN) + lane % uint32(4) * uint32(4)
-    am, ak = tid // uint32(2), tid % uint32(2) * uint32(4)  # this thread's four elements of an A tile
-    bk, bn = tid // uint32(32), lane * uint32(4)  # and of a B tile
+    am, ak = tid // uint32(2), tid % uint32(2) * uint32(4)  # its four elements of A
+    bk, bn = tid // uint32(32), lane * uint32(4)  # and of B
     put_a, put_b = ak * uint32(PITCH) + am, bk * uint32(BN) + bn
     aligned = N % uint32(4) == uint32(0) and K % uint32(BK) == uint32(0)
     interior = aligned and m0 + uint32(BM) <= M and n0 + uint32(BN) <= N
@@ -52,7 +52,7 @@ def rolled(A, B, C):
     store4(smem_b, put_b, b[0], b[1], b[2], b[3])
     cuda.syncthreads()
 
-    # Main loop: issue the loads of tile k0, multiply the tile before it, then store what has arrived.
+    # Main loop: load tile k0, multiply the tile before it, store what has arrived.
     buffer = uint32(0)
     for k0 in range(uint32(BK), K, uint32(BK)):
         if interior:

@@ -71,8 +71,8 @@ def wide_patch(A, B, C):
     m0, n0 = uint32(cuda.blockIdx.y) * uint32(BM), uint32(cuda.blockIdx.x) * uint32(BN)
     row = warp % uint32(BM // WM) * uint32(WM) + lane // uint32(8) * uint32(4)
     col = warp // uint32(BM // WM) * uint32(WN) + lane % uint32(8) * uint32(4)
-    am, ak = tid // uint32(2), tid % uint32(2) * uint32(4)  # this thread's four elements of an A tile
-    bk, bn = tid // uint32(64), tid % uint32(64) * uint32(4)  # and four, twice, of a B tile
+    am, ak = tid // uint32(2), tid % uint32(2) * uint32(4)  # its four elements of A
+    bk, bn = tid // uint32(64), tid % uint32(64) * uint32(4)  # and four, twice, of B
     put_a, put_b = ak * uint32(PITCH) + am, bk * uint32(BN) + bn
     for i in range(8):
         for j in range(16):

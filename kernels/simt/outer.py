@@ -43,7 +43,7 @@ def outer_products(TM, TN, PITCH_A, PITCH_B, STEP_M, STEP_N):
 
     @cuda.jit(device=True, forceinline=True)
     def multiply(acc, smem_a, smem_b, a, b):
-        # NOTE: written out, since the compiler keeps `for k in range(8)` a loop and waits for its loads in every turn.
+        # NOTE: written out; `for k in range(8)` stays a loop and waits for its loads in every turn.
         step(acc, smem_a, smem_b, a, b)
         step(acc, smem_a, smem_b, a + uint32(PITCH_A), b + uint32(PITCH_B))
         step(acc, smem_a, smem_b, a + uint32(2 * PITCH_A), b + uint32(2 * PITCH_B))
