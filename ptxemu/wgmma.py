@@ -1,0 +1,337 @@
+"""wgmma under way: what is issued, committed and waited for (PTX ISA 9.7.15.7), per warp.
+
+Schedule "late": a multiplication reads its operands, from shared memory and from A's registers, at the ``wait_group``
+that completes it, and its accumulators hold all ones (a NaN) until then. "early": everything at the issue. Seeded: each
+time one or the other; what was issued before on the same warps comes first. Products are exact; a multiplication adds
+them and the accumulator in FP64 and rounds once to D's type. Hardware adds in another order and width: FP32 results of
+16-bit and TF32 factors lie within (k + 2) 2^-22 of the largest term of a sum, those of 8-bit floats within
+(k + 2) 2^-13, since Hopper aligns their products to about 14 bits (measured in the DeepSeek-V3 report, section 3.3.2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from .warps import words
+from .wgmma_checks import Checks
+from .wgmma_descriptor import chunk_addresses
+
+WARPS = np.arange(4) * 32
+F32, TF32, S32, TABLE16, TABLE8 = range(5)  # how numbers are encoded
+
+
+@dataclass(eq=False, slots=True)
+class Issue:
+    """One wgmma.mma_async of some warps. ``warps`` int64[n]: first lanes; ``part``: 0-3, which 16 rows; ``desc_a``,
+    ``desc_b`` uint64[n] (``desc_a`` None: A from registers); ``scale`` bool[n]; ``group``: the number of the group
+    that it belongs to, per warp; ``operands``: where the registers of D and A stand.
+    """
+
+    site: int
+    form: object
+    warps: np.ndarray
+    part: np.ndarray
+    desc_a: np.ndarray | None
+    desc_b: np.ndarray
+    scale: np.ndarray
+    group: np.ndarray
+    serial: int
+    done: bool = False  # its results are in the registers
+
+    def take(self, mask):
+        """The same for some of its warps."""
+        picked = [None if v is None else v[mask] for v in (self.warps, self.part, self.desc_a, self.desc_b)]
+        return Issue(self.site, self.form, *picked, self.scale[mask], self.group[mask], self.serial, self.done)
+
+
+class Wgmma:
+    """All multiplications under way, oldest first. Per lane (of which the first of a warp counts): ``committed``
+    groups, of which the first ``complete`` landed.
+    """
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.pending = []
+        self.committed = np.zeros(machine.capacity, np.int32)
+        self.complete = np.zeros(machine.capacity, np.int32)
+        self.waited = np.zeros((machine.capacity, 3), np.int32)  # last wait: site, groups kept, groups committed
+        self.serial = 0
+        self.sums = {}  # registers of D -> accumulators float64[warps, 16, N], while something is under way
+        self.busy = {}  # registers of D -> multiplications under way, per warp
+        self.checks = Checks(machine, self) if machine.observer is not None and machine.observer.race else None
+        self.watched = bool(self.checks and self.checks.touch)
+
+    def reset(self, slots):
+        """New CTAs in ``slots``: what the old ones left under way is forgotten."""
+        if not self.serial:
+            return
+        fresh = np.zeros(self.machine.slots + 1, bool)
+        fresh[slots] = True
+        old = fresh[np.minimum(self.machine.slot_of, self.machine.slots)]
+        self.committed[old] = self.complete[old] = self.waited[old] = 0
+        for busy in self.busy.values():
+            busy[old[::32]] = 0
+        kept = []
+        for issue in self.pending:
+            gone = old[issue.warps]
+            if not gone.all():
+                kept.append(issue.take(~gone) if gone.any() else issue)
+        self.pending = kept
+        if self.checks:
+            self.checks.reset(old)
+
+    # instructions
+
+    def fence(self, site, warps):
+        if self.checks:
+            self.checks.fence(site, warps)
+
+    def commit(self, warps):
+        """Close the open group of these warps."""
+        self.committed[warps] += 1
+
+    def issue(self, site, first, form, desc_a, desc_b, scale):
+        """Warpgroups that start at ``first`` multiply."""
+        warps = (first[:, None] + WARPS).ravel()
+        self.serial += 1
+        repeated = [None if v is None else np.repeat(v, 4) for v in (desc_a, desc_b, scale)]
+        issue = Issue(
+            site, form, warps, np.tile(np.arange(4), len(first)), *repeated, self.committed[warps], self.serial
+        )
+        machine = self.machine
+        if self.checks:
+            self.checks.issued(issue)
+        self._open(issue)
+        self.pending.append(issue)
+        early = machine.schedule == "early" or (machine.random is not None and machine.random.random() < 0.5)
+        if early:
+            mine = np.zeros(machine.capacity, bool)
+            mine[warps] = True
+            self._compute_all(mine)
+
+    def wait(self, site, warps, keep):
+        """Warps wait at ``site`` until at most ``keep`` of their groups are under way."""
+        self.waited[warps, 0], self.waited[warps, 1], self.waited[warps, 2] = site, keep, self.committed[warps]
+        self.complete[warps] = np.maximum(self.complete[warps], self.committed[warps] - keep)
+        landed, kept = [], []
+        for issue in self.pending:
+            over = issue.group < self.complete[issue.warps]
+            if over.any():
+                landed.append(issue if over.all() else issue.take(over))
+            if not over.all():
+                kept.append(issue.take(~over) if over.any() else issue)
+        self.pending = kept
+        for issue in landed:
+            if not issue.done:
+                self._compute(issue)
+            if self.checks:
+                self.checks.landed(issue)
+
+    def standing(self, issue, warp):
+        """Why a multiplication of the warp at ``warp`` is not complete, in words."""
+        if int(issue.group[np.flatnonzero(issue.warps == warp)[0]]) >= self.committed[warp]:
+            return "no wgmma.commit_group has followed it"
+        site, keep, known = self.waited[warp].tolist()
+        if known <= int(issue.group[np.flatnonzero(issue.warps == warp)[0]]):
+            return "no wgmma.wait_group has followed its commit_group"
+        line = self.machine.program.sites[site].line
+        return f"the wait_group {keep} of line {line} lets the newest {keep} go on, and it is among them"
+
+    # what happens to the data
+
+    def _compute_all(self, mine):
+        """Compute, in their order, everything under way of the warps ``mine`` (bool per lane)."""
+        pending = []
+        for issue in self.pending:
+            now = mine[issue.warps]
+            if issue.done or not now.any():
+                pending.append(issue)
+                continue
+            part = issue if now.all() else issue.take(now)
+            self._compute(part)
+            part.done = True
+            pending += [part] if now.all() else [part, issue.take(~now)]
+        self.pending = pending
+
+    def _open(self, issue):
+        """Take the accumulators of warps that have nothing under way on them, and leave all ones."""
+        form, machine = issue.form, self.machine
+        busy = self.busy.get(form.d_regs)
+        if busy is None:
+            busy = self.busy[form.d_regs] = np.zeros(machine.capacity // 32, np.int32)
+            self.sums[form.d_regs] = np.zeros((machine.capacity // 32, 16, form.n))
+        fresh = issue.warps[busy[issue.warps >> 5] == 0]
+        if len(fresh):
+            sums = self.sums[form.d_regs]
+            _gather(words(machine), rows_of(machine, form.d_regs), fresh, form.d.index, *form.decode(0), sums)
+            _poison(words(machine), rows_of(machine, form.d_regs), fresh)
+        busy[issue.warps >> 5] += 1
+
+    def _compute(self, issue):
+        """sum = sum * scale + A B, and write the registers where nothing else is under way on them."""
+        form, machine = issue.form, self.machine
+        sums, busy = self.sums[form.d_regs], self.busy[form.d_regs]
+        number = issue.warps >> 5
+        with np.errstate(all="ignore"):
+            total = self._product(issue)
+            if form.sign < 0:
+                np.negative(total, out=total)
+            if issue.scale.all():
+                total += sums[number]
+            elif issue.scale.any():
+                total[issue.scale] += sums[number[issue.scale]]
+            sums[number] = _rounded(total, form)
+        busy[number] -= 1
+        last = issue.warps[busy[number] == 0]
+        if len(last):
+            _scatter(words(machine), rows_of(machine, form.d_regs), last, form.d.index, form.code(0), sums)
+
+    def _product(self, issue):
+        """A B: float64[warps, 16, N]."""
+        form, machine, n = issue.form, self.machine, len(issue.warps)
+        together = n % 4 == 0 and (issue.part.reshape(-1, 4) == np.arange(4)).all()
+        together = together and (issue.warps.reshape(-1, 4) - issue.warps[::4, None] == WARPS).all()
+        step = 4 if together else 1
+        b = self._shared(issue.warps[::step], issue.desc_b[::step], form, "b")
+        if issue.desc_a is None:
+            a = np.empty((machine.capacity // 32, 16, form.k))
+            _gather(words(machine), rows_of(machine, form.a_regs), issue.warps, form.a.index, *form.decode(1), a)
+            a = a[issue.warps >> 5].reshape(n // step, -1, form.k)
+        else:
+            a = self._shared(issue.warps[::step], issue.desc_a[::step], form, "a")
+            if not together:
+                a = a.reshape(n, 4, 16, form.k)[np.arange(n), issue.part]
+        return np.matmul(a, b.transpose(0, 2, 1)).reshape(n, 16, form.n)
+
+    def _shared(self, first, descriptors, form, which):
+        """An operand that lies in shared memory: float64[n, rows, k]."""
+        machine = self.machine
+        major = form.major(which)
+        addr = chunk_addresses(descriptors, major, form.rows(which))
+        code, table = form.decode(1 if which == "a" else 2)
+        view = machine.shared.reshape(-1).view({TABLE8: np.uint8, TABLE16: np.uint16, TF32: np.uint32}[code])
+        out = np.empty((len(first), 64 if which == "a" else form.n, form.k))
+        base = machine.slot_of[first].astype(np.int64) * machine.shared.shape[1]
+        _read(view, base, addr, machine.shared_bytes, view.itemsize, table, major == "MN", out)
+        return out
+
+
+def rows_of(machine, registers):
+    """int64: where each register's row of words starts."""
+    return np.array([machine.unit.slot(r)[0] // 4 for r in registers], np.int64)
+
+
+def _rounded(total, form):
+    """float64 values after rounding to the type of D; integers wrap around or saturate."""
+    kind = form.kinds[0]
+    if kind == "s32":
+        if form.saturate:
+            return np.clip(total, -(2.0**31), 2.0**31 - 1)
+        return (total + 2.0**31) % 2.0**32 - 2.0**31
+    return total.astype(np.float16 if kind == "f16" else np.float32)
+
+
+@njit(cache=True)
+def _read(view, base, addr, limit, size, table, transposed, out):
+    """Decode chunks of 16 bytes at ``base + addr`` of shared memory, ``view``, into ``out`` float64[n, rows, k]."""
+    each = 16 // size
+    ones = view.dtype.type(~view.dtype.type(0))
+    raw = np.empty(1, np.uint32)
+    value = raw.view(np.float32)
+    k = out.shape[2]
+    steps = k if transposed else 2
+    for w in range(addr.shape[0]):
+        for c in range(addr.shape[1]):
+            at = addr[w, c]
+            good = at + 16 <= limit
+            first = (base[w] + at) // size
+            row, step = c // steps, c % steps
+            for e in range(each):
+                bits = view[first + e] if good else ones
+                if size == 4:
+                    raw[0] = bits & np.uint32(0xFFFFE000)
+                    x = np.float64(value[0])
+                else:
+                    x = np.float64(table[bits])
+                if transposed:
+                    out[w, row * each + e, step] = x
+                else:
+                    out[w, row, step * each + e] = x
+
+
+@njit(cache=True)
+def _gather(words, rows, warps, index, code, table, out):
+    """Decode registers of the warps into ``out`` float64[all warps, 16, columns], and leave accumulators all ones."""
+    raw = np.empty(1, np.uint32)
+    value = raw.view(np.float32)
+    packed = index.shape[2]
+    bits = 32 // packed
+    low = np.uint32((1 << (bits & 31)) - 1)
+    columns = out.shape[2]
+    for i in range(len(warps)):
+        w = warps[i] >> 5
+        for r in range(len(rows)):
+            at = rows[r] + warps[i]
+            for t in range(32):
+                word = words[at + t]
+                for s in range(packed):
+                    if code == F32:
+                        raw[0] = word
+                        x = np.float64(value[0])
+                    elif code == TF32:
+                        raw[0] = word & np.uint32(0xFFFFE000)
+                        x = np.float64(value[0])
+                    elif code == S32:
+                        x = np.float64(np.int32(word))
+                    else:
+                        x = np.float64(table[(word >> np.uint32(bits * s)) & low])
+                    place = index[t, r, s]
+                    out[w, place // columns, place % columns] = x
+
+
+@njit(cache=True)
+def _poison(words, rows, warps):
+    for i in range(len(warps)):
+        for r in range(len(rows)):
+            words[rows[r] + warps[i] : rows[r] + warps[i] + 32] = np.uint32(0xFFFFFFFF)
+
+
+@njit(cache=True)
+def _scatter(words, rows, warps, index, code, sums):
+    """Encode the sums (F32, S32, or FP16 in pairs) into the registers of the warps."""
+    raw = np.empty(1, np.uint32)
+    value = raw.view(np.float32)
+    columns = sums.shape[2]
+    for i in range(len(warps)):
+        w = warps[i] >> 5
+        for r in range(len(rows)):
+            at = rows[r] + warps[i]
+            for t in range(32):
+                x = sums[w, index[t, r, 0] // columns, index[t, r, 0] % columns]
+                if code == F32:
+                    value[0] = np.float32(x)
+                    words[at + t] = raw[0] if x == x else np.uint32(0x7FFFFFFF)
+                elif code == S32:
+                    words[at + t] = np.uint32(np.int64(x) & 0xFFFFFFFF)
+                else:
+                    y = sums[w, index[t, r, 1] // columns, index[t, r, 1] % columns]
+                    words[at + t] = half_bits(x, raw, value) | half_bits(y, raw, value) << np.uint32(16)
+
+
+@njit(cache=True, inline="always")
+def half_bits(x, raw, value):
+    """Bits of an FP16 number given as a float64 that is one."""
+    if x != x:
+        return np.uint32(0x7FFF)
+    value[0] = np.float32(x)
+    sign = (raw[0] >> np.uint32(16)) & np.uint32(0x8000)
+    size = abs(x)
+    if size == np.inf:
+        return sign | np.uint32(0x7C00)
+    if size < 2.0**-14:
+        return sign | np.uint32(size * 2.0**24)
+    rest = raw[0] & np.uint32(0x7FFFFFFF)
+    return sign | ((rest >> np.uint32(13)) - np.uint32(112 << 10))
