@@ -1,11 +1,11 @@
-"""Record what a GPU computes for every case of tests/ptxemu/golden_cases.py and golden_tensor.py.
+"""Record what a GPU computes for every case of tests/ptxemu/golden_cases.py, golden_tensor.py and golden_wgmma.py.
 
     python3 tools/record_goldens.py --out DIR
 
 needs a GPU of compute capability 9.0 (the cases say sm_90a) and CuPy; takes about a minute. Writes
-DIR/goldens_<gpu>.json.gz and DIR/tensor_goldens_<gpu>.json.gz (``--only scalar`` or ``--only tensor``: one of them):
-provenance, and per case the raw result bits. Copy the files to tests/ptxemu/data/. The operands are not stored:
-golden_values.py and golden_tensor.py make the same ones anywhere, and their checksum is recorded. Each case is
+DIR/goldens_<gpu>.json.gz, tensor_goldens_<gpu>.json.gz and wgmma_goldens_<gpu>.json.gz (``--only scalar``, ``tensor``
+or ``wgmma``: one of them): provenance, and per case the raw result bits. Copy the files to tests/ptxemu/data/. The operands are not stored:
+the files of cases make the same ones anywhere, and their checksum is recorded. Each case is
 one PTX module that the driver compiles, so a case that it refuses is reported and left out.
 """
 
@@ -23,6 +23,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "ptxemu"))
 
 import golden_tensor  # noqa: E402
+import golden_wgmma  # noqa: E402
 from golden_cases import CASES  # noqa: E402
 from golden_ptx import TARGET, VERSION, module  # noqa: E402
 from golden_values import COUNT, bits_of, operands  # noqa: E402
@@ -66,6 +67,19 @@ def record_tensor(case, cupy):
     return {"inputs": inputs} | {k: base64.b64encode(v.get().tobytes()).decode() for k, v in results.items()}
 
 
+def record_wgmma(case, cupy):
+    """Run one case of golden_wgmma.py on the GPU: its entry in the record. Raises what CuPy raises."""
+    words, image = case.make()
+    inputs = hashlib.sha256(words.tobytes() + image.tobytes()).hexdigest()[:16]
+    out = cupy.zeros((case.sums, golden_wgmma.THREADS), np.uint32)
+    compiled = cupy.cuda.function.Module()
+    compiled.load(golden_wgmma.module(case).encode())
+    arrays = cupy.asarray(image), cupy.asarray(words), out
+    compiled.get_function("golden")((1,), (golden_wgmma.THREADS,), arrays)
+    cupy.cuda.runtime.deviceSynchronize()
+    return {"inputs": inputs, "out": base64.b64encode(out.get().tobytes()).decode()}
+
+
 def record_scalar(case, cupy):
     """One case of golden_cases.py: its entry in the record."""
     result, operand_hash = record(case, cupy)
@@ -107,8 +121,8 @@ def write(cases, run, cupy, about, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--out", type=Path, required=True, help="folder for the two files")
-    parser.add_argument("--only", choices=("scalar", "tensor"), help="record one of the two tables")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the files")
+    parser.add_argument("--only", choices=("scalar", "tensor", "wgmma"), help="record one of the tables")
     args = parser.parse_args()
     try:
         import cupy
@@ -117,10 +131,14 @@ def main():
     about = provenance(cupy)
     gpu = about["gpu"].lower().replace(" ", "_")
     args.out.mkdir(parents=True, exist_ok=True)
-    if args.only != "tensor":
-        write(CASES, record_scalar, cupy, about, args.out / f"goldens_{gpu}.json.gz")
-    if args.only != "scalar":
-        write(golden_tensor.CASES, record_tensor, cupy, about, args.out / f"tensor_goldens_{gpu}.json.gz")
+    tables = {
+        "scalar": (CASES, record_scalar, "goldens"),
+        "tensor": (golden_tensor.CASES, record_tensor, "tensor_goldens"),
+        "wgmma": (golden_wgmma.CASES, record_wgmma, "wgmma_goldens"),
+    }
+    for name, (cases, run, stem) in tables.items():
+        if args.only in (None, name):
+            write(cases, run, cupy, about, args.out / f"{stem}_{gpu}.json.gz")
 
 
 if __name__ == "__main__":
