@@ -21,6 +21,7 @@ from gemmlab.launch import Launch, bind, launch, run
 from gemmlab.measure import measure
 from gemmlab.occupancy import occupancy, occupancy_of
 from gemmlab.source import CudaSource, cuda_source
+from gemmlab.tensormap import TensorMap, pad_for_tma, tensor_map
 
 compile = compile_kernel
 
@@ -32,6 +33,7 @@ __all__ = [
     "Device",
     "GemmlabError",
     "Launch",
+    "TensorMap",
     "bind",
     "check",
     "compile",
@@ -46,10 +48,12 @@ __all__ = [
     "measure",
     "occupancy",
     "occupancy_of",
+    "pad_for_tma",
     "results",
     "roofline",
     "run",
     "stages",
+    "tensor_map",
     "trace",
 ]
 _ON_DEMAND = ("plots", "widgets")  # they need Matplotlib and ipywidgets, which take a second to import

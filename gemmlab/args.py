@@ -41,6 +41,11 @@ def is_array(value) -> bool:
     return hasattr(value, "dtype") and hasattr(value, "strides") and getattr(value, "ndim", 0) > 0
 
 
+def is_tensor_map(value) -> bool:
+    """Say whether `value` is what tensor_map returns."""
+    return hasattr(value, "tiled")
+
+
 def cuda_params(text: str, entry: str) -> list[CudaParam]:
     """Read the parameters of the CUDA C++ kernel `entry` from its source text; empty when they cannot be read."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
@@ -71,11 +76,23 @@ def validate(compiled, args: tuple) -> list[str]:
         kind = kind_of(value)
         if is_array(value):
             _check_array(compiled, name, value, declared[position] if declared else None)
-        elif declared and declared[position].pointer and not isinstance(value, (bytes, int, np.integer)):
+        elif declared and declared[position].pointer and not (
+            isinstance(value, (bytes, int, np.integer)) or is_tensor_map(value)
+        ):
             raise GemmlabError(f"argument {name} of {compiled.entry!r} is a pointer: pass an array, not {kind}")
+        elif is_tensor_map(value):
+            _check_tensor_map(compiled, name, compiled.params[position])
         elif not isinstance(value, (int, float, bytes, np.generic)):
             raise GemmlabError(f"argument {name} of {compiled.entry!r}: pass an array or a number, not {kind}")
     return names
+
+
+def _check_tensor_map(compiled, name: str, param) -> None:
+    if compiled.language != "cuda" or param.size not in (8, 128):
+        raise GemmlabError(
+            f"argument {name} of {compiled.entry!r} gets a tensor map, and its parameter has {param.size} bytes: declare "
+            "it const __grid_constant__ CUtensorMap"
+        )
 
 
 def _letters(count: int) -> list[str]:

@@ -205,3 +205,30 @@ def find_tool(name: str) -> Path | None:
             return Path(found)
     found = shutil.which(name)
     return Path(found) if found else None
+
+
+def encode_tensor_map(tiled, type_name: str, address: int) -> tuple[str, bytes | None]:
+    """Call cuTensorMapEncodeTiled with gemmlab.tensormap.Tiled; return (status name, the 128 bytes or None).
+
+    cuda.bindings takes lists of its own integer types and enumeration members, and returns a CUtensorMap.
+    """
+    import ctypes
+
+    driver = driver_module()
+    swizzles = {0: "NONE", 32: "32B", 64: "64B", 128: "128B"}
+    promotions = {0: "NONE", 64: "L2_64B", 128: "L2_128B", 256: "L2_256B"}
+    fill = "NAN_REQUEST_ZERO_FMA" if tiled.nan_fill else "NONE"
+    status, made = driver.cuTensorMapEncodeTiled(
+        driver.CUtensorMapDataType[f"CU_TENSOR_MAP_DATA_TYPE_{type_name}"],
+        len(tiled.dims),
+        address,
+        [driver.cuuint64_t(value) for value in tiled.dims],
+        [driver.cuuint64_t(value) for value in tiled.strides or (0,)],
+        [driver.cuuint32_t(value) for value in tiled.box],
+        [driver.cuuint32_t(value) for value in tiled.element_strides],
+        driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+        driver.CUtensorMapSwizzle[f"CU_TENSOR_MAP_SWIZZLE_{swizzles[tiled.swizzle]}"],
+        driver.CUtensorMapL2promotion[f"CU_TENSOR_MAP_L2_PROMOTION_{promotions[tiled.l2_promotion]}"],
+        driver.CUtensorMapFloatOOBfill[f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{fill}"],
+    )
+    return status.name, None if status.value else ctypes.string_at(made.getPtr(), 128)

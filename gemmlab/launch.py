@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemmlab import args as arguments
-from gemmlab import gpu
+from gemmlab import gpu, tensormap
 from gemmlab.compile import Compiled, choose_target, compile_kernel, parse_target
 from gemmlab.device import device
 from gemmlab.errors import GemmlabError
@@ -91,10 +91,11 @@ def launch(
     if backend == "gpu":
         time_s = _on_gpu(compiled, args, grid, block, shared)
         return Launch(compiled.entry, "gpu", device().name, None, time_s, time.perf_counter() - start)
-    hosts = [_to_numpy(value) for value in args]
+    hosts = _to_hosts(args)
     options = {"check": check, "count": count, "schedule": schedule, "trace": trace}
     report = emulate(compiled, hosts, names, grid, block, shared, **options)
     for value, host in zip(args, hosts, strict=True):
+        value, host = getattr(value, "array", value), getattr(host, "array", host)
         if host is not value:
             value.set(host)
     return Launch(compiled.entry, "emulator", "the emulator", report, None, time.perf_counter() - start)
@@ -114,6 +115,9 @@ def emulate(compiled: Compiled, args, names, grid, block, shared=0, roles=None, 
         return wrapped[id(array)]
 
     flat = arguments.flatten(compiled, tuple(args), pointer_of)
+    for position, value in enumerate(flat):
+        if arguments.is_tensor_map(value):
+            flat[position] = tensormap.for_emulator(value, pointer_of(position, value.array))
     cc, suffix = parse_target(compiled.target)
     if cc > ptxemu.H200.cc or (suffix and cc != ptxemu.H200.cc):
         options["profile"] = ptxemu.profile_for(compiled.target)
@@ -124,8 +128,21 @@ def emulate(compiled: Compiled, args, names, grid, block, shared=0, roles=None, 
         raise GemmlabError(str(error)) from None
 
 
-def _to_numpy(value):
-    return value.get() if arguments.is_array(value) and not isinstance(value, np.ndarray) else value
+def _to_hosts(args) -> list:
+    """The arguments with NumPy arrays for those in GPU memory, one for each, however often it is passed."""
+    copies = {}
+
+    def host(value):
+        if arguments.is_tensor_map(value):
+            array = host(value.array)
+            return value if array is value.array else tensormap.TensorMap(array, value.tiled)
+        if not arguments.is_array(value) or isinstance(value, np.ndarray):
+            return value
+        if id(value) not in copies:
+            copies[id(value)] = value.get()
+        return copies[id(value)]
+
+    return [host(value) for value in args]
 
 
 def _on_gpu(compiled: Compiled, args, grid, block, shared: int) -> float:
@@ -152,7 +169,15 @@ def _bind(compiled: Compiled, args, grid, block, shared: int) -> tuple[Callable,
             copies[id(array)] = (array, gpu.to_device(array))
         return copies[id(array)][1].pointer
 
-    start = loaded.bind(arguments.flatten(compiled, args, pointer_of), grid, block, shared)
+    flat = arguments.flatten(compiled, args, pointer_of)
+    for position, value in enumerate(flat):
+        if arguments.is_tensor_map(value):
+            data = tensormap.for_gpu(value.tiled, pointer_of(position, value.array))
+            if compiled.params[position].size == 8:  # a map in global memory
+                copies[position] = (np.frombuffer(data, np.uint8), gpu.to_device(np.frombuffer(data, np.uint8)))
+                data = copies[position][1].pointer.to_bytes(8, "little")
+            flat[position] = data
+    start = loaded.bind(flat, grid, block, shared)
 
     def back():
         for array, there in copies.values():

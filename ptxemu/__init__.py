@@ -12,7 +12,9 @@ from .memory import Array
 from .module import Entry, Module, Param, load
 from .profile import A100, B200, H200, RTX5090, T4, DeviceProfile, profile_for
 from .report import Report
+from .tensormap import TensorMap
 from .trace import Access, Trace
+from .wgmma_descriptor import decode_wgmma_descriptor, encode_wgmma_descriptor
 
 __all__ = [
     "A100",
@@ -30,7 +32,10 @@ __all__ = [
     "Param",
     "PtxError",
     "Report",
+    "TensorMap",
     "Trace",
+    "decode_wgmma_descriptor",
+    "encode_wgmma_descriptor",
     "launch",
     "load",
     "mma_layout",

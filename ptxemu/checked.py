@@ -73,3 +73,13 @@ def byte_index(machine, space, idx, addr):
 def flat(machine, space):
     """uint8 array of a whole space: all slots' shared memory, or the global arena."""
     return machine.shared.reshape(-1) if space == "shared" else machine.memory.arena
+
+
+def shared_place(machine, idx, addr):
+    """(slots, byte offsets) of each lane's shared::cta or shared::cluster address."""
+    return machine.slot_of[idx], addr
+
+
+def cluster_slots(machine, slot):
+    """Slots of the CTAs of the cluster of ``slot``, by rank."""
+    return [slot]

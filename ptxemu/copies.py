@@ -87,8 +87,7 @@ class Copies:
         source, target = byte_index(machine, "global", idx, src), byte_index(machine, "shared", idx, dst)
         copy = Copy(site, nbytes, idx, src, dst, source, target, size, self.committed[idx], self.serial, self)
         self.pending.append(copy)
-        early = machine.schedule == "early" or (machine.random is not None and machine.random.random() < 0.5)
-        if early:
+        if machine.lands_now():
             self._move(copy)
         else:
             self._poison(target, nbytes)
@@ -124,6 +123,22 @@ class Copies:
         kept = []
         for copy in self.pending:
             done = copy.group < self.complete[copy.idx]
+            if done.all():
+                self._land(copy)
+            elif done.any():
+                self._land(copy.part(done))
+                kept.append(copy.part(~done))
+            else:
+                kept.append(copy)
+        self.pending = kept
+
+    def land_for(self, idx, serial):
+        """Lanes ``idx`` are due what they issued up to the copy number ``serial``, whatever its group."""
+        due = np.zeros(self.machine.capacity, bool)
+        due[idx] = True
+        kept = []
+        for copy in self.pending:
+            done = due[copy.idx] if copy.serial <= serial else np.zeros(1, bool)
             if done.all():
                 self._land(copy)
             elif done.any():

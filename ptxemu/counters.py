@@ -30,12 +30,16 @@ _MEMORY_CLASS = {
 
 def instruction_class(opcode, op="", space=""):
     """Class of an instruction in ``Counters.mix``: "fma", "fp", "special", "int", "convert", "ldg", "stg", "lds",
-    "sts", "ldgsts" (cp.async), "ldsm", "stsm" (ldmatrix, stmatrix), "mma", "atomic", …
+    "sts", "ldgsts" (cp.async), "tma" (bulk copies), "ldsm", "stsm" (ldmatrix, stmatrix), "mma", "atomic", …
     """
+    if opcode.startswith("cp.") and ".bulk" in opcode:
+        return "tma" if op else "barrier"
     if opcode.startswith("cp.async"):
         return "ldgsts" if op else "barrier"
     if opcode.startswith(("ldmatrix", "stmatrix")):
         return "ldsm" if op == "ld" else "stsm"
+    if opcode.startswith("wgmma"):
+        return "mma" if op else "barrier"
     if op in ("atom", "red"):
         return "atomic"
     if op:
@@ -73,6 +77,11 @@ def flops_per_thread(opcode):
         return 0
     work = {"fma": 2, "mad": 2, "add": 1, "sub": 1, "mul": 1}.get(name, 0)
     return 2 * work if mods[-1].endswith("x2") else work
+
+
+def flops_per_warp(opcode):
+    """Of a wgmma, 2 m n k per warpgroup; 0 of everything else."""
+    return 2 * math.prod(shape_of(opcode.split("."))) // 4 if opcode.startswith("wgmma.mma") else 0
 
 
 @dataclass
@@ -161,7 +170,9 @@ class Counters:
     @property
     def flops(self):
         """Floating-point operations: FMA counts 2; add, sub and mul 1; other instructions 0."""
-        return sum(flops_per_thread(site.opcode) * site.threads for site in self.sites if not site.op)
+        threads = sum(flops_per_thread(site.opcode) * site.threads for site in self.sites if not site.op)
+        groups = sum(flops_per_warp(site.opcode) * site.executions for site in self.sites if site.op == "ld")
+        return threads + groups
 
     def bytes(self, level):
         """Bytes requested by active threads at ``level`` "global" or "shared", loads, stores and atomics together."""

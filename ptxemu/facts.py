@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .findings import ADVICE, SEVERITY, Finding
 from .places import locate
+from .wgmma_text import WGMMA_RULES, wgmma_message
 
 EXAMPLES = 4
 
@@ -51,7 +52,9 @@ def _place(info):
 
 def _message(rule, info, other, who, n, where, detail):
     """The finding's sentence; ``who`` is the first thread, ``n`` the number of threads."""
-    if rule in ("out-of-bounds", "misaligned"):
+    if info and info.opcode.startswith("wgmma") or rule in WGMMA_RULES:
+        return wgmma_message(rule, info, other, who, where, detail)
+    if rule in ("out-of-bounds", "misaligned") and not detail:
         verb = {"ld": "reads", "st": "writes"}.get(info.op, "updates")
         size = info.width * info.vec
         text = f"{who} {verb} {size} bytes at {where[0]}"
@@ -60,7 +63,7 @@ def _message(rule, info, other, who, n, where, detail):
         if where[0].startswith("shared"):
             return f"{text}, outside the block's shared memory"
         return text if "," in where[0].partition("]")[2] else f"{text}, which go on past the end of the array"
-    if rule in ("missing-copy-wait", "copy-overwritten"):
+    if rule in ("missing-copy-wait", "copy-overwritten") and where:
         verb = "reads" if rule == "missing-copy-wait" else "writes to"
         return f"{who} {verb} {where[0]}, to which the copy of line {other.line} is still under way; {detail}"
     if rule == "non-uniform-operand":

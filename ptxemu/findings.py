@@ -21,6 +21,19 @@ SEVERITY = {
     "copy-overwritten": "error",
     "partial-warp": "error",
     "non-uniform-operand": "error",
+    "missing-wgmma-fence": "error",
+    "wgmma-registers": "error",
+    "wgmma-operand-overwritten": "error",
+    "partial-warpgroup": "error",
+    "copy-source-overwritten": "error",
+    "copy-unfinished": "error",
+    "missing-proxy-fence": "error",
+    "mbarrier-uninitialised": "error",
+    "mbarrier-init-not-visible": "error",
+    "mbarrier-over-arrival": "error",
+    "mbarrier-reinitialised": "error",
+    "bad-tensor-map": "error",
+    "tensor-map-passing": "error",
     "redundant-store": "info",
 }
 
@@ -40,6 +53,25 @@ ADVICE = {
     "copy-overwritten": "Wait for a stage's copies, and use up what they brought, before the stage is written again.",
     "partial-warp": "Let all 32 threads of the warp execute it: outside branches, before any of them returns.",
     "non-uniform-operand": "Compute it from what all threads of the warp share, such as threadIdx.x / 32.",
+    "missing-wgmma-fence": "Put wgmma.fence after the last use of the registers and before the first wgmma.mma_async.",
+    "wgmma-registers": "Commit, and use the registers only after a wgmma.wait_group that covers it.",
+    "wgmma-operand-overwritten": "Write the tile only after wgmma.wait_group in every warp that reads it, and a "
+    "barrier (or mbarrier) behind those waits.",
+    "partial-warpgroup": "Let all four warps of the warpgroup, threads 128 i to 128 i + 127, execute it together.",
+    "copy-source-overwritten": "Before the memory is used again: cp.async.bulk.wait_group.read in the thread that issued "
+    "the store, then a barrier.",
+    "copy-unfinished": "Wait for every copy before the block ends: its shared memory goes to another block.",
+    "missing-proxy-fence": "Every thread that wrote: fence.proxy.async.shared::cta after its stores, then the barrier, then "
+    "the copy or wgmma.",
+    "mbarrier-uninitialised": "One thread initialises it with mbarrier.init (arrive.expect_tx does not); check the address.",
+    "mbarrier-init-not-visible": "After mbarrier.init: fence.mbarrier_init.release.cluster (or fence.proxy.async), then "
+    "__syncthreads(), before anybody uses it.",
+    "mbarrier-over-arrival": "Let as many threads arrive in each phase as mbarrier.init says: one elected thread, or a count "
+    "of all.",
+    "mbarrier-reinitialised": "Initialise it once, before the loop; its phases go on by themselves.",
+    "bad-tensor-map": "Make the map with gemmlab.tensor_map and pass it as const __grid_constant__ CUtensorMap.",
+    "tensor-map-passing": "Declare the parameter const __grid_constant__ CUtensorMap; a map in global memory needs "
+    "fence.proxy.tensormap::generic.acquire in each thread that uses it.",
     "redundant-store": "Accumulate in a register and store once.",
 }
 

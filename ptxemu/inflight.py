@@ -10,7 +10,7 @@ GRANULE = 4  # bytes: the least that cp.async copies
 
 def copies_to_shared(site):
     """Whether a site is the shared-memory half of a cp.async, whose first half, the read, is the site before it."""
-    return site.op == "st" and site.opcode.startswith("cp.async")
+    return site.op == "st" and site.opcode.startswith("cp.async") and ".bulk" not in site.opcode
 
 
 @njit(cache=True)

@@ -11,6 +11,7 @@ from .module import BATCH_LANES
 from .observe import Observer
 from .profile import H200, runs_on
 from .report import Report
+from .tensormap import NBYTES, TensorMap
 
 MAX_LANES = 131_072  # bound on the lanes of a grid whose CTAs wait for each other, for the sake of memory
 DEFAULT_SHARED_LIMIT = 48 << 10
@@ -82,6 +83,13 @@ def _bind(entry, args):
     for position, (arg, param) in enumerate(zip(args, entry.params, strict=True)):
         if isinstance(arg, np.ndarray) and arg.ndim == 0 and not isinstance(arg, Array) and param.size != 8:
             arg = arg[()]
+        if isinstance(arg, TensorMap):
+            arrays.append((("map", position), arg.array if isinstance(arg.array, Array) else Array(arg.array)))
+            if param.size == NBYTES:
+                values[position] = arg
+                continue
+            arg = Array(np.frombuffer(arg.encode(0), np.uint8).copy(), name=f"tensor map {position}", role="in")
+            values["map", position] = args[position]
         if isinstance(arg, np.ndarray):
             arg = Array(arg)
         if isinstance(arg, Array):
@@ -147,8 +155,13 @@ def _fill(entry, memory, values):
         pointers[position] = placed.address + wrapped.offset
     for position, param in enumerate(entry.params):
         at = program.param_offsets[param.name]
-        if position in pointers:
+        if isinstance(values.get(position), TensorMap):
+            data[at : at + NBYTES] = values[position].encode(pointers["map", position])
+        elif position in pointers:
             data[at : at + 8] = pointers[position].to_bytes(8, "little")
+            if ("map", position) in values:
+                map_ = np.frombuffer(values["map", position].encode(pointers["map", position]), np.uint8)
+                memory.arena[pointers[position] - memory.global_base :][:NBYTES] = map_
         else:
             data[at : at + param.size] = _scalar_bytes(values[position], param, position)
     return data

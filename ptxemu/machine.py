@@ -14,13 +14,16 @@ import time
 import numpy as np
 
 from .barriers import Barriers
+from .bulk import Bulk
 from .copies import Copies
 from .faults import report_faults
 from .group import Group
 from .layout import CTX, LANE_SPECIAL
+from .mbarrier import Mbarriers
 from .ops import COLLECTIVE
 from .postmortem import Stop
 from .scheduler import Scheduler
+from .wgmma import Wgmma
 
 NO_PROGRESS = 200_000  # segments run since a CTA last finished: a livelock
 
@@ -66,12 +69,13 @@ class Machine(Scheduler):
         self.functions = unit.functions
         self.allocate(shared_bytes)
         self.barriers = Barriers(self)
-        self.copies = Copies(self)
+        self.copies, self.mbarriers, self.bulk = Copies(self), Mbarriers(self), Bulk(self)
+        self.wgmma = Wgmma(self)
         memory.machine = self
 
     def release(self):
         """Break reference cycles, so that the arrays go at once."""
-        self.barriers = self.copies = self.memory.machine = None
+        self.barriers = self.copies = self.mbarriers = self.bulk = self.wgmma = self.memory.machine = None
         self.runnable, self.parked = {}, {}
 
     def run(self):
@@ -99,7 +103,9 @@ class Machine(Scheduler):
         self.special[LANE_SPECIAL.index("smid"), lanes] = (ctas % self.profile.sms)[:, None]
         self.shared[slots] = 0xFF
         self.barriers.reset(slots)
-        self.copies.reset(slots)
+        for ledger in (self.copies, self.mbarriers, self.bulk):
+            ledger.reset(slots)
+        self.wgmma.reset(slots)
         real = np.ascontiguousarray(lanes[:, : self.threads]).ravel()
         self.alive[real] = True
         self.last_store[real] = -1
@@ -117,7 +123,7 @@ class Machine(Scheduler):
                 if not self.live.any():
                     return
                 self.wake_parked()
-                if not self.runnable:
+                if not self.runnable and not self.mbarriers.idle():
                     self.deadlock()
             number, group = self.pick()
             segment = segments[number]
@@ -128,6 +134,10 @@ class Machine(Scheduler):
                 self.native(segment, group)
             else:
                 self.collective(segment, group)
+
+    def lands_now(self):
+        """Whether something asynchronous that starts now takes effect at once."""
+        return self.schedule == "early" or (self.random is not None and self.random.random() < 0.5)
 
     def wake_parked(self):
         """Try parked lanes again: exits may have made them complete."""
@@ -152,6 +162,8 @@ class Machine(Scheduler):
                 self.push(segment.next, skip, segment.index)
                 if not group.n:
                     return True
+        if self.wgmma.watched and self.wgmma.checks.touch[segment.index][0]:
+            self.wgmma.checks.ran(segment, group)
         return COLLECTIVE[ins.op](self, segment, ins, site, group)
 
     # native segments
@@ -159,6 +171,8 @@ class Machine(Scheduler):
     def native(self, segment, group):
         """Run a compiled segment for a group and send its lanes on."""
         function = self.functions[segment.index]
+        if self.wgmma.watched and self.wgmma.checks.touch[segment.index][0]:
+            self.wgmma.checks.ran(segment, group)
         if self.observer is None:
             count = function(self.ctx_address, group.address, group.n)
             if self.ctx[CTX["n_faults"]]:
@@ -211,6 +225,7 @@ class Machine(Scheduler):
             self.barriers.after_exit(touched)
         if len(ended):
             self.last_progress = self.steps
+            self.bulk.ended(ended)
             self.slot_cta[ended] = -1
             if self.progress is not None:
                 self.progress(len(ended))

@@ -74,6 +74,7 @@ class Entry:
         self.static_shared = self.program.static_shared
         self.shared_layout = tuple((v, at, size) for v, at, size in self.program.shared_layout())
         self.files = dict(module.ir.files)
+        self.constants = {v.name for v in module.ir.variables.values() if v.space == "const"}
         self.sites = self.program.sites
         self.segments = self.program.segments
         self.spins = _may_wait(self.program)

@@ -25,11 +25,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from .async_check import AsyncChecks, needs_checks
 from .facts import EXAMPLES, Facts
 from .inflight import InFlight, copies_to_shared
 from .outputs import output_findings
 from .places import ThreadNames
+from .proxy import Proxies
 from .race import RaceChecker
+from .reading import Reading
 from .tally import Tally
 from .trace import Recorder
 
@@ -84,6 +87,11 @@ class Observer:
         self.shared_layout = tuple(getattr(entry, "shared_layout", ()))
         copies = check and any(copies_to_shared(s) for s in entry.sites)
         self.flight = InFlight(entry.sites, slots, shared_bytes, self._copy_finding) if copies else None
+        self.reading = None
+        if check and any(s.opcode.startswith("wgmma.mma_async") for s in entry.sites):
+            self.reading = self.race.reading = Reading(slots, shared_bytes, self._read_finding)
+            self.race.proxies = Proxies(slots, bx * by * bz, shared_bytes, self._proxy_finding)
+        self.async_ = AsyncChecks(self, slots, shared_bytes, bx * by * bz) if check and needs_checks(entry.sites) else None
         self.facts = Facts(entry.sites, memory, self.name, self.shared_layout)
 
     def begin(self, slots, ctas):
@@ -94,6 +102,10 @@ class Observer:
             self.race.begin(slots, ctas)
         if self.flight:
             self.flight.begin(slots)
+        if self.async_:
+            self.async_.begin(slots)
+        if self.reading:
+            self.reading.begin(slots)
 
     def execute(self, block, lanes):
         """Lanes run basic block ``block`` (index) to its end, once. Called once per run of a block, cheap."""
@@ -126,6 +138,10 @@ class Observer:
             self.recorder.access(site, space, addr, lanes, self.slot_cta)
         if self.flight and self.flight.live and space == "shared":
             self.flight.touched(site, addr, lanes)
+        if self.async_ and self.async_.live and space == "shared":
+            addr, lanes, same = self.async_.touched(site, addr, lanes, same)
+            if not lanes.n:
+                return
         if self.race:
             self.race.access(site, space, addr, lanes, same)
 
@@ -156,6 +172,35 @@ class Observer:
         if self.flight:
             self.flight.landed(copy, lanes)
 
+    def wgmma_reads(self, issue, which, addr, lanes):
+        """A multiplication (wgmma.Issue) starts to read 16-byte chunks at ``addr`` of shared memory, operand ``which``
+        "a" or "b", on behalf of ``lanes``. B is counted once per warpgroup, though four warps use it.
+        """
+        if self.tally:
+            share = slice(None) if which == "a" or len(issue.warps) % 4 else lanes.tid >> 5 & 3 == 0
+            self.tally.access(issue.site, "shared", addr[share], lanes.part(share))
+        if not self.race:
+            return
+        if self.flight and self.flight.live:
+            self.flight.touched(issue.site, addr, lanes)
+        self.race.access(issue.site, "shared", addr, lanes, None)
+        self.race.proxies.read(issue.site, lanes, addr, 16)
+
+    def wgmma_read(self, issue, addr, lanes):
+        """Warps waited for a multiplication: its reads are entered anew, since only now they are ordered before what
+        the warps do next.
+        """
+        if self.race:
+            self.race.access(issue.site, "shared", addr, lanes, None, report=False)
+
+    def _read_finding(self, site, issue, lanes, addr):
+        """Lanes write what the multiplication ``issue`` still reads."""
+        self.finding("wgmma-operand-overwritten", site, lanes, addr, "shared", other_site=issue.site)
+
+    def _proxy_finding(self, site, other, lanes, addr, writers):
+        detail = self.name.text(0, int(writers[0]), 0)
+        self.finding("missing-proxy-fence", site, lanes, addr, "shared", other_site=other, detail=detail)
+
     def _copy_finding(self, rule, site, copy, lanes, addr, positions, owners):
         """Lanes at ``positions`` touch what ``copy``, issued by threads ``owners``, is still to write."""
         slot, owner = int(lanes.slot[positions[0]]), int(owners[0])
@@ -172,6 +217,10 @@ class Observer:
 
     def fence(self, site, lanes):
         """membar / fence; its scope and semantics stand in the site."""
+        if self.async_ and self.async_.fence(site, lanes):
+            if self.race.proxies and "proxy.async" in self.entry.sites[site].opcode:
+                self.race.proxies.fence(lanes.slot, lanes.tid)
+            return
         if self.race:
             self.race.fence(site, lanes)
 

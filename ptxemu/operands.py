@@ -34,6 +34,10 @@ _NO_RESULT = {
 def _has_result(ins):
     if ins.op in ("bar", "barrier"):
         return "red" in ins.mods
+    if ins.op == "mbarrier":
+        return not isinstance(ins.operands[0], Address)
+    if ins.op == "wgmma":
+        return ins.mods[0] == "mma_async"
     return ins.op not in _NO_RESULT and not (ins.op == "wmma" and ins.mods[0] == "store")
 
 
@@ -47,9 +51,11 @@ def destinations(ins):
     return out
 
 
-def sources(ins):
-    """Registers that an instruction reads (its guard is not among them)."""
-    first = 1 if _has_result(ins) else 0
+def sources(ins, sums=True):
+    """Registers that an instruction reads (its guard is not among them). A wgmma also reads its accumulators, unless
+    ``sums`` is false: scale-d may say that they do not count.
+    """
+    first = 1 if _has_result(ins) and not (sums and ins.op == "wgmma") else 0
     out = []
     reads_carry = ins.op in CARRY_READERS or "cc" not in ins.mods
     for operand in ins.operands[first:] if reads_carry else ins.operands[first:-1]:

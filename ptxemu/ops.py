@@ -10,6 +10,7 @@ from . import (  # noqa: F401
     ops_arith,
     ops_barrier,
     ops_bits,
+    ops_bulk,
     ops_carry,
     ops_convert,
     ops_copy,
@@ -18,11 +19,13 @@ from . import (  # noqa: F401
     ops_int,
     ops_ldmatrix,
     ops_logic,
+    ops_mbarrier,
     ops_memory,
     ops_minmax,
     ops_mma,
     ops_move,
     ops_warp,
+    ops_wgmma,
     ops_wmma,
 )
 from .registry import COLLECTIVE, NATIVE

@@ -8,7 +8,6 @@ from .checked import addresses, allowed
 from .errors import PtxError
 from .ir import Int, Not, Reg
 from .profile import target_cc
-from .registry import collective, plan
 
 _HINTS = {"L2::cache_hint", "L2::64B", "L2::128B", "L2::256B", "shared", "shared::cta", "global", "async"}
 _SIZES = {"ca": (4, 8, 16), "cg": (16,)}
@@ -30,11 +29,10 @@ def refuse(program, ins, why, instead):
     raise PtxError(f"{program.where(ins)}: {ins.opcode!r}: {why}; {instead}")
 
 
-@plan("cp")
 def plan_copy(program, ins):
     """("copy", bytes, operand of the source size, ignore predicate) | ("commit",) | ("wait", groups kept or None)."""
     mods = ins.mods
-    if mods[:1] != ("async",) or "bulk" in mods or "mbarrier" in mods:
+    if mods[:1] != ("async",):
         refuse(program, ins, "not supported by ptxemu", "copy with cp.async and wait_group, or run on a GPU")
     need(program, ins, (8, 0))
     if mods[1] == "commit_group":
@@ -60,7 +58,6 @@ def plan_copy(program, ins):
     return "copy", size.value, count, ignore
 
 
-@collective("cp")
 def copy(machine, segment, ins, site, group):
     what, *details = segment.plan
     if what == "copy":

@@ -28,7 +28,7 @@ class PostMortem(Telling):
 
     def _waiting(self):
         """(site, idx, what) of every group that waits."""
-        out = list(self.barriers.waiting())
+        out = [*self.barriers.waiting(), *self.mbarriers.waiting()]
         for number, group in self.parked.items():
             ins, site = self.program.segments[number].instrs[0]
             out.append((site, group.idx, f"{ins.opcode} for the other threads of its mask"))

@@ -87,7 +87,10 @@ class Program:
             )
         self.sites.append(site)
         if ins.op == "cp" and site.op:
-            self.sites.append(replace(site, index=len(self.sites), space="shared", op="st"))
+            to = "global" if site.space == "shared" else "shared"
+            kind = "red" if "reduce" in ins.mods else "st"
+            sem = "relaxed" if kind == "red" else ""
+            self.sites.append(replace(site, index=len(self.sites), space=to, op=kind, sem=sem))
         return site
 
     def _cut(self, body):
@@ -210,7 +213,7 @@ class Program:
         for index in sorted(seen):
             defined = reach[index]
             for ins, site in self.segments[index].instrs:
-                for reg in sources(ins) + ([ins.guard[0]] if ins.guard else []):
+                for reg in sources(ins, sums=False) + ([ins.guard[0]] if ins.guard else []):
                     if not defined >> numbers[reg] & 1:
                         out.setdefault(reg, site)
                 for reg in destinations(ins):

@@ -60,13 +60,23 @@ def collective_facts(ins):
     """(space, op, bytes of one lane's access) of an instruction that a group runs together; empty where it accesses
     no memory.
     """
+    if ins.op == "cp" and "bulk" in ins.mods:
+        return bulk_facts(ins.mods)
     if ins.op == "cp" and len(ins.operands) > 2 and isinstance(ins.operands[2], Int):
         return "global", "ld", ins.operands[2].value
     if ins.op in ("ldmatrix", "stmatrix"):
         return space_named(ins.mods), ins.op[:2], 16
+    if ins.op == "wgmma" and ins.mods[0] == "mma_async":
+        return "shared", "ld", 16
     if ins.op == "wmma" and ins.mods[0] in ("load", "store"):
         return space_named(ins.mods), {"load": "ld", "store": "st"}[ins.mods[0]], wmma_width(ins)
     return "", "", 0
+
+
+def bulk_facts(mods):
+    """The same for a bulk copy's first half, the read: in pieces of 16 bytes."""
+    spaces = [m.split("::")[0] for m in mods if m in ("shared::cluster", "shared::cta", "global")]
+    return (spaces[1], "ld", 16) if len(spaces) == 2 and "prefetch" not in mods else ("", "", 0)
 
 
 def memory_facts(ins):

@@ -6,7 +6,6 @@ import numpy as np
 
 from . import counting
 from .counters import Counters, Site
-from .inflight import copies_to_shared
 
 
 class Tally:
@@ -37,6 +36,20 @@ class Tally:
             if space == "local":
                 row[counting.SECTORS] += _local_sectors(addr, lanes, nbytes)
 
+    def bulk(self, copy):
+        """Count a bulk copy: one request; sectors and wavefronts (modelled: 128 bytes each, no conflicts) by its bytes."""
+        for site in (copy.site, copy.site + 1):
+            space, row = self.sites[site].space, self.memory[site]
+            self.space[site] = space
+            row[counting.REQUESTS] += 1
+            row[counting.THREADS] += 1
+            row[counting.BYTES] += copy.nbytes if space == "shared" else 16 * len(copy.span())
+            if space == "shared":
+                row[counting.WAVEFRONTS] += -(-copy.nbytes // 128)
+                row[counting.IDEAL] += -(-copy.nbytes // 128)
+            else:
+                row[counting.SECTORS] += len(np.unique(copy.span() >> 5))
+
     def result(self):
         """The launch's :class:`Counters`."""
         return Counters([self._site(i, s) for i, s in enumerate(self.sites)])
@@ -47,7 +60,7 @@ class Tally:
             threads = int(self.threads[info.block]) - self.skipped.get(index, 0)
         space = self.space.get(index, info.space)
         place = info.opcode, info.file, info.line, info.ptx_line, space, info.op
-        executions = 0 if copies_to_shared(info) else int(self.warps[info.block])
+        executions = 0 if info.op != "ld" and info.opcode.startswith("cp.") else int(self.warps[info.block])
         return Site(*place, executions, threads, requests, sectors, wavefronts, ideal, nbytes)
 
 
