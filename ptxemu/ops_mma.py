@@ -11,7 +11,7 @@ import numpy as np
 from .fragments import mma_layout, shape_of
 from .ops_copy import need, refuse
 from .registry import collective, plan
-from .tensor import F32, NO_TABLE, S32, S32_SATURATED, TF32_MASK, WIDE, decode_table, multiply
+from .tensor import F32, NO_TABLE, S32, S32_SATURATED, TF32_MASK, WIDE, decode_table, multiply, steps_of
 from .warps import check_registers, gather_warps, rows, words
 
 SHAPES = {  # (type of A and B) -> {shape: least compute capability}
@@ -45,7 +45,8 @@ class Product:
         tables = (decode_table(layout.kind) if layout.packed > 1 else NO_TABLE for layout in (self.a, self.b, self.c))
         integer = self.c.kind == "s32"
         indices = (layout.index for layout in (self.a, self.b, self.c, self.d))
-        multiply(file, lanes, a, b, c, d, *indices, *tables, TF32_MASK, integer, (m, n, k), self.form, wide)
+        how = steps_of(k, self.a.kind, self.b.kind, self.c.kind)
+        multiply(file, lanes, a, b, c, d, *indices, *tables, TF32_MASK, integer, (m, n, k), self.form, wide, *how)
         if self.form == WIDE:
             self._write_halves(file, lanes, d, wide)
 

@@ -1,7 +1,7 @@
 """Golden cases of mma.sync and wmma: every shape and type.
 
 For each form: small integers, whose sums are exact in any order, so that every bit shows the layouts; random values
-and sums at the end of the range, compared by a bound; infinities, zeros and subnormals.
+and sums at the end of the range, whose bits show how they are added; infinities, zeros and subnormals.
 """
 
 import ml_dtypes

@@ -18,8 +18,8 @@ TARGET = "sm_90a"
 @dataclass(frozen=True)
 class TensorCase:
     """``inputs``, ``outputs``: registers per lane; ``words``: name of what fills them (``_WORDS``) or a function of a
-    generator; ``product``: (shape, types of D, A, B, C) where values may differ from hardware's by the bound of
-    ptxemu/tensor.py, else every bit is compared. ``image``: a function that fills it; default: distinct 16-bit values.
+    generator; ``product``: (shape, types of D, A, B, C) where D depends on how terms are added and rounded.
+    ``image``: a function that fills it; default: distinct 16-bit values.
     """
 
     name: str
