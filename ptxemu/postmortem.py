@@ -31,7 +31,8 @@ class PostMortem(Telling):
         out = [*self.barriers.waiting(), *self.mbarriers.waiting()]
         for number, group in self.parked.items():
             ins, site = self.program.segments[number].instrs[0]
-            out.append((site, group.idx, f"{ins.opcode} for the other threads of its mask"))
+            who = "warps of its warpgroup" if ins.op == "wgmma" else "threads of its mask"
+            out.append((site, group.idx, f"{ins.opcode} for the other {who}"))
         return out
 
     def deadlock(self):

@@ -61,8 +61,8 @@ class Wgmma:
         self.serial = 0
         self.sums = {}  # registers of D -> accumulators float64[warps, 16, N], while something is under way
         self.busy = {}  # registers of D -> multiplications under way, per warp
-        self.checks = Checks(machine, self) if machine.observer is not None and machine.observer.race else None
-        self.watched = bool(self.checks and self.checks.touch)
+        self.checks = Checks(machine, self) if machine.observer is not None else None
+        self.watched = bool(self.checks and self.checks.touch and machine.observer.race)
 
     def reset(self, slots):
         """New CTAs in ``slots``: what the old ones left under way is forgotten."""

@@ -119,6 +119,11 @@ class Checks:
 
     def issued(self, issue):
         """A multiplication starts; it is not among the pending ones yet."""
+        if self.machine.observer.race:
+            self._registers(issue)
+        self._memory(issue)
+
+    def _registers(self, issue):
         form = issue.form
         used = form.d_mask | form.a_mask
         for w in (issue.warps >> 5).tolist():
@@ -133,7 +138,6 @@ class Checks:
             self.shapes[w][form.d_regs] = form.d_mask
             flight[form.d_regs] = form.d_mask
             self.inputs[w] |= form.a_mask
-        self._memory(issue)
 
     def _unfenced(self, issue, warp, never):
         detail = "never" if never else "since"
@@ -181,6 +185,8 @@ class Checks:
     def _readers(self, issue, which, first, step, addr):
         """(addresses, lanes), one per chunk and reader: rows of A are read by their warp, B by every warp."""
         machine, chunks = self.machine, addr.shape[1]
+        if issue.form.major(which) == "K":  # by core matrices, whose eight rows make one wavefront
+            addr = addr.reshape(len(addr), -1, 8, 2).transpose(0, 1, 3, 2).reshape(len(addr), chunks)
         lane = np.arange(chunks) % 32
         if which == "a":
             warp = np.arange(chunks) * 4 // chunks
@@ -200,12 +206,12 @@ class Checks:
     def landed(self, issue):
         """Warps waited for a multiplication, which is not among the pending ones any more."""
         machine, observer = self.machine, self.machine.observer
+        if not observer.race:
+            return
         for which, first, step, addr in self._operands(issue):
-            if observer.reading:
-                observer.reading.ended(issue, machine.slot_of[first].astype(np.int64), addr, step)
+            observer.reading.ended(issue, machine.slot_of[first].astype(np.int64), addr, step)
             observer.wgmma_read(issue, *self._readers(issue, which, first, step, addr))
-        if observer.reading:
-            observer.reading.finished(issue.serial, len(issue.warps))
+        observer.reading.finished(issue.serial, len(issue.warps))
         for w in (issue.warps >> 5).tolist():
             self.flight[w], self.inputs[w] = {}, 0
         for other in self.ledger.pending:
