@@ -34,6 +34,8 @@ SEVERITY = {
     "mbarrier-reinitialised": "error",
     "bad-tensor-map": "error",
     "tensor-map-passing": "error",
+    "setmaxnreg-ignored": "warning",
+    "setmaxnreg-direction": "error",
     "redundant-store": "info",
 }
 
@@ -49,7 +51,7 @@ ADVICE = {
     "livelock": "Check the loop's exit condition, and that whoever should change it can still run.",
     "trap": "The kernel stopped itself (assert or trap): check the condition that it tested.",
     "missing-copy-wait": "Before the read: cp.async.wait_group in the threads that copy (a number N lets the newest N "
-    "groups go on), then a barrier.",
+    "groups go on), then a barrier. A bulk copy: wait for its mbarrier, with the parity of its phase.",
     "copy-overwritten": "Wait for a stage's copies, and use up what they brought, before the stage is written again.",
     "partial-warp": "Let all 32 threads of the warp execute it: outside branches, before any of them returns.",
     "non-uniform-operand": "Compute it from what all threads of the warp share, such as threadIdx.x / 32.",
@@ -72,6 +74,8 @@ ADVICE = {
     "bad-tensor-map": "Make the map with gemmlab.tensor_map and pass it as const __grid_constant__ CUtensorMap.",
     "tensor-map-passing": "Declare the parameter const __grid_constant__ CUtensorMap; a map in global memory needs "
     "fence.proxy.tensormap::generic.acquire in each thread that uses it.",
+    "setmaxnreg-ignored": "Say how many blocks share an SM, __launch_bounds__(threads, 1), and watch for message C7508.",
+    "setmaxnreg-direction": "Use setmaxnreg.dec to go down and setmaxnreg.inc to go up.",
     "redundant-store": "Accumulate in a register and store once.",
 }
 

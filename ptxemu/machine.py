@@ -21,6 +21,7 @@ from .group import Group
 from .layout import CTX, LANE_SPECIAL
 from .mbarrier import Mbarriers
 from .ops import COLLECTIVE
+from .ops_setmaxnreg import RegisterPool
 from .postmortem import Stop
 from .scheduler import Scheduler
 from .wgmma import Wgmma
@@ -70,12 +71,12 @@ class Machine(Scheduler):
         self.allocate(shared_bytes)
         self.barriers = Barriers(self)
         self.copies, self.mbarriers, self.bulk = Copies(self), Mbarriers(self), Bulk(self)
-        self.wgmma = Wgmma(self)
+        self.wgmma, self.pool = Wgmma(self), RegisterPool(self)
         memory.machine = self
 
     def release(self):
         """Break reference cycles, so that the arrays go at once."""
-        self.barriers = self.copies = self.mbarriers = self.bulk = self.wgmma = self.memory.machine = None
+        self.barriers = self.copies = self.mbarriers = self.bulk = self.wgmma = self.pool = self.memory.machine = None
         self.runnable, self.parked = {}, {}
 
     def run(self):
@@ -106,6 +107,7 @@ class Machine(Scheduler):
         for ledger in (self.copies, self.mbarriers, self.bulk):
             ledger.reset(slots)
         self.wgmma.reset(slots)
+        self.pool.reset(slots)
         real = np.ascontiguousarray(lanes[:, : self.threads]).ravel()
         self.alive[real] = True
         self.last_store[real] = -1

@@ -24,6 +24,7 @@ from . import (  # noqa: F401
     ops_minmax,
     ops_mma,
     ops_move,
+    ops_setmaxnreg,
     ops_warp,
     ops_wgmma,
     ops_wmma,

@@ -32,14 +32,25 @@ class PostMortem(Telling):
         for number, group in self.parked.items():
             ins, site = self.program.segments[number].instrs[0]
             who = "warps of its warpgroup" if ins.op == "wgmma" else "threads of its mask"
-            out.append((site, group.idx, f"{ins.opcode} for the other {who}"))
+            what = f"{ins.opcode} for the other {who}"
+            if ins.op == "setmaxnreg":
+                what = f"{ins.opcode} for {self.pool.waiting(self.program.segments[number].plan, group)}"
+            out.append((site, group.idx, what))
         return out
+
+    @staticmethod
+    def _merged(waiting):
+        """Equal (site, what) once, with all their lanes."""
+        groups = {}
+        for site, idx, what in waiting:
+            groups.setdefault((site, what), []).append(idx)
+        return [(site, np.concatenate(parts), what) for (site, what), parts in groups.items()]
 
     def deadlock(self):
         """Nothing can run: report who waits where and stop."""
         waiting = self._waiting()
         lines = []
-        for site, idx, what in waiting:
+        for site, idx, what in self._merged(waiting):
             slots = np.unique(self.slot_of[idx])
             lines.append(f"{len(idx)} threads of {len(slots)} CTAs wait at {self.line(site)}: {what}")
         if self.observer is not None and waiting:

@@ -1,6 +1,9 @@
 """The sentences of findings around wgmma."""
 
-WGMMA_RULES = {"missing-wgmma-fence", "wgmma-registers", "wgmma-operand-overwritten", "partial-warpgroup"}
+WGMMA_RULES = {"missing-wgmma-fence", "wgmma-registers", "wgmma-operand-overwritten", "partial-warpgroup"} | {
+    "setmaxnreg-ignored",
+    "setmaxnreg-direction",
+}
 
 
 def wgmma_message(rule, info, other, who, where, detail):
@@ -20,6 +23,11 @@ def wgmma_message(rule, info, other, who, where, detail):
         return f"{who} {use} of the wgmma of line {other.line}, which is still under way: {standing}"
     if rule == "wgmma-operand-overwritten":
         return f"{who} writes {where[0]}, which the wgmma of line {other.line} still reads"
+    if rule == "setmaxnreg-ignored":
+        return "ptxas ignores setmaxnreg in a kernel without .minnctapersm, whose register count it does not know"
+    if rule == "setmaxnreg-direction":
+        value, have = detail.split("|")
+        return f"{who} executes {info.opcode} {value} where its warpgroup has {have} registers per thread: undefined"
     if rule == "partial-warpgroup":
         return f"{info.opcode} is executed by {detail} of the 128 threads of a warpgroup, and is undefined"
     if rule == "non-uniform-operand":

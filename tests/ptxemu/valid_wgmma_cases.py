@@ -2,7 +2,7 @@
 
 import ml_dtypes
 import numpy as np
-from valid_cases import ONE, Valid, f32
+from valid_cases import ONE, Valid, f32, i32
 
 GROUP, TWO_GROUPS = (128, 1, 1), (256, 1, 1)
 
@@ -55,5 +55,7 @@ VALID = [
     Valid("results_of_the_first_group", ONE, GROUP, (HA, HB, f32(2, 64, 8)), {2: PRODUCTS[:2]}),
     Valid("tf32_product", ONE, GROUP, (A4, B4, D), {2: A4 @ B4.T}),
     Valid("e4m3_product", ONE, GROUP, (_fp8(A1), _fp8(B1), D), {2: A1 @ B1.T}),
-    Valid("s8_product", ONE, GROUP, (*(v.astype(np.int8) for v in (A1, B1)), np.zeros((64, 8), np.int32)), {2: A1 @ B1.T}),
+    Valid("s8_product", ONE, GROUP, (A1.astype(np.int8), B1.astype(np.int8), i32(64, 8)), {2: A1 @ B1.T}),
+    Valid("registers_move", ONE, (384, 1, 1), (f32(384),), {0: np.ones(384)}),
+    Valid("registers_move_twice", ONE, TWO_GROUPS, (f32(256),), {0: np.ones(256)}),
 ]  # fmt: skip

@@ -304,3 +304,36 @@ extern "C" __global__ void other_warpgroup_still_reads(const half_t* ga, const h
   }
   write_out(out + t / 128 * 512, d, t % 128);
 }
+
+extern "C" __launch_bounds__(512, 1) __global__ void too_many_registers(float* out) {  // 128 * 24 + 384 * 240 > 65,536
+  if (threadIdx.x < 128)
+    fewer_registers<24>();
+  else
+    more_registers<240>();  // here
+  out[threadIdx.x] = 1;
+}
+
+extern "C" __launch_bounds__(256, 1) __global__ void nobody_hands_back(float* out) {
+  if (threadIdx.x >= 128) more_registers<256>();  // here
+  out[threadIdx.x] = 1;
+}
+
+extern "C" __launch_bounds__(256, 1) __global__ void up_with_dec(float* out) {
+  fewer_registers<24>();
+  if (threadIdx.x >= 128) fewer_registers<32>();  // here
+  out[threadIdx.x] = 1;
+}
+
+extern "C" __launch_bounds__(384) __global__ void blocks_per_sm_unknown(float* out) {
+  if (threadIdx.x < 128)
+    fewer_registers<40>();  // here
+  else
+    more_registers<232>();  // here
+  out[threadIdx.x] = 1;
+}
+
+extern "C" __launch_bounds__(256, 1) __global__ void one_warp_only(float* out) {
+  if (threadIdx.x < 32) fewer_registers<24>();  // here
+  __syncthreads();  // here
+  out[threadIdx.x] = 1;
+}

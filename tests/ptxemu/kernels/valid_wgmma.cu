@@ -296,3 +296,21 @@ extern "C" __global__ void tf32_product(const float* ga, const float* gb, float*
   }
 BYTES(e4m3_product, float, mma_e4m3)
 BYTES(s8_product, int, mma_s8_n8)
+
+extern "C" __launch_bounds__(384, 1) __global__ void registers_move(float* out) {  // 128 * 24 + 256 * 240 = 64,512
+  if (threadIdx.x < 128)
+    fewer_registers<24>();
+  else
+    more_registers<240>();
+  out[threadIdx.x] = 1;
+}
+
+extern "C" __launch_bounds__(256, 2) __global__ void registers_move_twice(float* out) {  // two blocks: 128 each
+  if (threadIdx.x < 128) {
+    fewer_registers<24>();
+  } else {
+    more_registers<232>();
+    fewer_registers<128>();
+  }
+  out[threadIdx.x] = 1;
+}

@@ -50,3 +50,6 @@ __device__ __forceinline__ void write_out(T* out, const T (&d)[4], int t) {
   out[row * 8 + col] = d[0], out[row * 8 + col + 1] = d[1];
   out[(row + 8) * 8 + col] = d[2], out[(row + 8) * 8 + col + 1] = d[3];
 }
+
+template <int N> __device__ __forceinline__ void fewer_registers() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N)); }
+template <int N> __device__ __forceinline__ void more_registers() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N)); }
