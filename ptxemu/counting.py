@@ -9,8 +9,15 @@ lanes touch (``l1tex__t_requests_pipe_lsu_mem_global_op_*``, ``l1tex__t_sectors_
 Shared memory: 32 banks of 4 bytes. A wavefront serves any set of words with at most one word per bank; lanes that want
 the same word, or parts of it, share it. 64-bit accesses are served by half-warps, 128-bit ones by quarter-warps
 (``l1tex__data_pipe_lsu_wavefronts_mem_shared_op_*``). A load serves two neighbouring halves or quarters together where
-all active lanes i and i ^ 1, or all i and i ^ 2, of the two want the same address; a store never does. The ideal is one
-wavefront for every group served, so that the excess is ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_*``.
+all active lanes i and i ^ 1, or all i and i ^ 2, of the two want the same address; a store never does, nor does
+ldmatrix, each of whose matrices is a quarter-warp. The ideal is one wavefront for every group served, so that the
+excess is ``l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_*``.
+
+cp.async.ca is served in the groups of a store of its size, but a wavefront reads L1 and writes shared memory at once,
+and no two lanes share a word on either side: a group takes the largest number of lanes' words in one bank of either. A
+group of lanes in more than four lines of 128 bytes is served in parts of four lines, each with an ideal of one.
+cp.async.cg passes the banks by: its wavefronts are zero, but its sectors are the distinct pairs of a source sector and
+a destination sector, so that a copy whose two halves of a sector go to different sectors of shared memory counts twice.
 """
 
 from __future__ import annotations
@@ -113,3 +120,51 @@ def count_wavefronts(addr, tid, starts, nbytes, row, load):
     row[IDEAL] += phases
     row[BYTES] += len(addr) * nbytes
     row[THREADS] += len(addr)
+
+
+@njit(cache=True)
+def count_copy_sectors(source, target, starts, row):
+    """Add the sectors of a cp.async.cg from ``source`` to ``target``, 16 bytes per lane, to ``row`` int64[6]."""
+    for w in range(len(starts) - 1):
+        for i in range(starts[w], starts[w + 1]):
+            new = 1
+            for j in range(starts[w], i):
+                if source[j] >> 5 == source[i] >> 5 and target[j] >> 5 == target[i] >> 5:
+                    new = 0
+                    break
+            row[SECTORS] += new
+
+
+@njit(cache=True)
+def count_copy_wavefronts(source, target, tid, starts, nbytes, row):
+    """Add the wavefronts and ideal wavefronts of a cp.async.ca to ``row`` int64[6]; ``source`` is -1 where a lane reads
+    nothing. Where source and destination both conflict, the larger conflict counts; that has not been measured.
+    """
+    used = np.zeros((2, 32), np.int64)  # lanes' words per bank of the running part: source, destination
+    lines = np.empty(32, np.int64)
+    shift = 5 if nbytes <= 4 else (4 if nbytes == 8 else 3)
+    for w in range(len(starts) - 1):
+        first = starts[w]
+        while first < starts[w + 1]:
+            last, n_lines = first, 0
+            part_of = np.zeros(32, np.int64)
+            while last < starts[w + 1] and tid[last] >> shift == tid[first] >> shift:
+                at = 0
+                if source[last] >= 0:
+                    while at < n_lines and lines[at] != source[last] >> 7:
+                        at += 1
+                    lines[at] = source[last] >> 7
+                    n_lines = max(n_lines, at + 1)
+                part_of[last - first] = at >> 2
+                last += 1
+            for part in range(max(1, (n_lines + 3) >> 2)):
+                used[:] = 0
+                for i in range(first, last):
+                    if part_of[i - first] == part:
+                        for word in range(nbytes >> 2):
+                            used[1, ((target[i] >> 2) + word) & 31] += 1
+                            if source[i] >= 0:
+                                used[0, ((source[i] >> 2) + word) & 31] += 1
+                row[WAVEFRONTS] += used.max()
+                row[IDEAL] += 1
+            first = last

@@ -149,15 +149,17 @@ class Observer:
         """Lanes start an asynchronous copy (copies.Copy) from global to shared memory. The shared half of its
         instruction is the next site. Lanes that read nothing make no global request.
         """
-        if copy.size is None:
-            self.access(copy.site, "global", copy.src, lanes)
-        else:
-            reads = copy.size > 0
-            self.access(copy.site, "global", copy.src[reads], lanes.part(reads))
         if self.tally:
-            self.tally.access(copy.site + 1, "shared", copy.dst, lanes)
+            self.tally.copy(copy, slice(None) if copy.size is None else copy.size > 0, lanes)
+        source, reading = copy.src, lanes
+        if copy.size is not None:
+            source, reading = copy.src[copy.size > 0], lanes.part(copy.size > 0)
         if self.recorder:
+            if reading.n:
+                self.recorder.access(copy.site, "global", source, reading, self.slot_cta)
             self.recorder.access(copy.site + 1, "shared", copy.dst, lanes, self.slot_cta)
+        if self.race and reading.n:
+            self.race.access(copy.site, "global", source, reading, None)
         if self.flight:
             self.flight.issued(copy, lanes)
         if self.race:

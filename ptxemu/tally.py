@@ -26,7 +26,8 @@ class Tally:
         nbytes = info.width * info.vec
         self.space[site] = space
         if space == "shared":
-            counting.count_wavefronts(addr, lanes.tid, lanes.starts, nbytes, row, info.op == "ld")
+            merges = info.op == "ld" and not info.opcode.startswith("ldmatrix")
+            counting.count_wavefronts(addr, lanes.tid, lanes.starts, nbytes, row, merges)
         elif space == "global":
             counting.count_sectors(addr, lanes.starts, nbytes, row)
         else:
@@ -49,6 +50,26 @@ class Tally:
                 row[counting.IDEAL] += -(-copy.nbytes // 128)
             else:
                 row[counting.SECTORS] += len(np.unique(copy.span() >> 5))
+
+    def copy(self, copy, reads, lanes):
+        """Count both halves of a cp.async of ``lanes``, of which those at ``reads`` (mask or slice) read."""
+        reading = lanes if isinstance(reads, slice) else lanes.part(reads)
+        source, target = self.memory[copy.site], self.memory[copy.site + 1]
+        self.space[copy.site], self.space[copy.site + 1] = "global", "shared"
+        if self.sites[copy.site].opcode.startswith("cp.async.cg"):
+            counting.count_copy_sectors(copy.src[reads], copy.dst[reads], reading.starts, source)
+            source[counting.REQUESTS] += reading.warps
+            source[counting.BYTES] += reading.n * copy.nbytes
+            source[counting.THREADS] += reading.n
+        else:
+            if reading.n:
+                counting.count_sectors(copy.src[reads], reading.starts, copy.nbytes, source)
+            read = np.full(lanes.n, -1)
+            read[reads] = copy.src[reads]
+            counting.count_copy_wavefronts(read, copy.dst, lanes.tid, lanes.starts, copy.nbytes, target)
+        target[counting.REQUESTS] += lanes.warps
+        target[counting.BYTES] += lanes.n * copy.nbytes
+        target[counting.THREADS] += lanes.n
 
     def result(self):
         """The launch's :class:`Counters`."""

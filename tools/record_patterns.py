@@ -42,10 +42,10 @@ METRICS = {
     "shared_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
     "ldsm_instructions": "smsp__inst_executed_op_ldsm.sum",
     "ldgsts_instructions": "smsp__inst_executed_op_ldgsts.sum",
-    "ldgsts_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ldgsts.sum",
-    "ldgsts_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
-    "wavefronts_per_instruction": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared.sum",
-    "wavefronts_ideal_per_instruction": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_ideal.sum",
+    "ldgsts_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
+    "ldgsts_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum",
+    "ldgsts_ca_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts_cache_access.sum",
+    "ldgsts_cg_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts_cache_bypass.sum",
 }
 
 
@@ -70,7 +70,8 @@ def available_metrics(ncu):
     ).stdout
     if "l1tex__" not in text:
         return METRICS
-    return {name: metric for name, metric in METRICS.items() if metric in text or metric.removesuffix(".sum") in text}
+    known = {line.split()[0] for line in text.splitlines() if line.strip()}  # whole names: many begin with others
+    return {name: metric for name, metric in METRICS.items() if {metric, metric.removesuffix(".sum")} & known}
 
 
 def profile(ncu, log, metrics):

@@ -53,19 +53,24 @@ def sectors_of(access) -> Sectors:
     )
 
 
+def picture_kind(access) -> str:
+    """Return the access's kind, or "ldmatrix", whose groups of lanes are served apart."""
+    return "ldmatrix" if access.site.opcode.startswith("ldmatrix") else access.kind
+
+
 def lane_groups(access) -> list[list[int]]:
     """Return the active lanes of a shared-memory request in the groups that are served one after the other.
 
     A warp for up to 4 bytes per lane, half-warps for 8, quarter-warps for 16; a load serves two neighbouring groups
-    together where all their active lanes i and i ^ 1, or all i and i ^ 2, want the same address. These are the rules of
-    ptxemu.counting, calibrated on an H200.
+    together where all their active lanes i and i ^ 1, or all i and i ^ 2, want the same address, but ldmatrix never
+    does. These are the rules of ptxemu.counting, calibrated on an H200.
     """
     addresses = np.asarray(access.addresses, dtype=np.int64)
     size = 32 * 4 // max(4, access.width)
     groups = []
     for first in range(0, 32, min(32, 2 * size)):
         lanes = [lane for lane in range(first, min(32, first + 2 * size)) if addresses[lane] >= 0]
-        same = access.kind == "ld" and any(
+        same = picture_kind(access) == "ld" and any(
             all(addresses[lane] == addresses[lane ^ partner] for lane in lanes if lane ^ partner in lanes)
             for partner in (1, 2)
         )

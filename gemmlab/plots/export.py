@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .access import site_key, source_line, variants_of, verb
+from .access import picture_kind, site_key, source_line, variants_of, verb
 
 
 def trace_data(accesses, space: str, *, shapes=None, itemsize: int = 4, steps: int = 64, title: str = "") -> dict:
@@ -59,7 +59,7 @@ def _site(access) -> dict:
         "array": access.name,
         "line": source_line(access),
         "width": int(access.width),
-        "kind": access.kind,
+        "kind": picture_kind(access),
         "steps": [],
     }
 

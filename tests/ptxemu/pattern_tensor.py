@@ -45,8 +45,8 @@ def _patterns():
     for label, shift, ways in (("column_major", 31, 8), ("swizzle_3_3_4", 4, 1), ("swizzle_3_3_3", 3, 2)):
         element = "((t & 7) * 128 + (t >> 3) * 8)"  # m + 128 k of a 128 x 8 tile of 16-bit elements, by columns
         yield label, "ldmatrix", "x4.trans", f"({element} ^ (({element} >> {shift}) & 56)) * 2", ways
-    yield "same_row", "ldmatrix", "x4", "(t >> 3) * 16", None
-    yield "pairs", "ldmatrix", "x4", "(t >> 1) * 16", None
+    yield "same_row", "ldmatrix", "x4", "(t >> 3) * 16", 1
+    yield "pairs", "ldmatrix", "x4", "(t >> 1) * 16", 1
 
 
 _COPIES = (

@@ -187,9 +187,12 @@ def test_pictures_show_what_the_counters_count(seen):
             counting.count_sectors(addresses[active], starts, width, row)
             assert len(sectors_of(access).sectors) == row[counting.SECTORS]
         else:
-            counting.count_wavefronts(addresses[active], active, starts, width, row, access.kind == "ld")
-            shown = (len(wavefronts_of(access)), ideal_wavefronts(access))
-            assert shown == (row[counting.WAVEFRONTS], row[counting.IDEAL])
+            for opcode in ("ld.shared.f32", "ldmatrix.sync.aligned.m8n8.x4.shared.b16"):
+                row[:] = 0
+                access = Access(Site(1, 1, opcode), addresses, width=width)
+                counting.count_wavefronts(addresses[active], active, starts, width, row, opcode[:3] == "ld.")
+                shown = (len(wavefronts_of(access)), ideal_wavefronts(access))
+                assert shown == (row[counting.WAVEFRONTS], row[counting.IDEAL])
 
 
 RECORD = {

@@ -3,7 +3,7 @@
   const G = window.gemmLadder;
 
   // The active lanes in groups served one after the other: half-warps for 8 bytes per lane, quarter-warps for 16; a load serves
-  // two neighbours together where all lanes i and i ^ 1, or all i and i ^ 2, want the same address (ptxemu/counting.py).
+  // two neighbours together where all lanes i and i ^ 1, or all i and i ^ 2, want the same address; ldmatrix never does (ptxemu/counting.py).
   function groups(list, width, kind) {
     const size = 128 / Math.max(4, width), found = [];
     for (let first = 0; first < 32; first += 2 * size) {
