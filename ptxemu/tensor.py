@@ -1,7 +1,8 @@
 """The inner loops of matrix instructions, over all warps of a group. Compiled by Numba, cached on disk.
 
-Products of mma.sync and wmma are those of an H200, bit for bit in every case of
-tests/ptxemu/data/tensor_goldens_nvidia_h200.json.gz. With 2^E the largest magnitude among C and the products, where a
+Products of mma.sync are those of an H200, bit for bit in every case of
+tests/ptxemu/data/tensor_goldens_nvidia_h200.json.gz; wmma is taken to add likewise (its cases there are exact in any
+order). With 2^E the largest magnitude among C and the products, where a
 product counts as 2^(exponent of a + exponent of b) and a subnormal number has the exponent of the smallest normal one,
 one step cuts C and each product of the whole k (4, 8 or 16) toward zero to a multiple of 2^(E - 25), and adds them
 exactly. The sum is rounded toward zero to FP32, or to nearest even to FP16. (The scheme is that of Fasi, Higham,
