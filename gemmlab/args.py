@@ -90,8 +90,8 @@ def validate(compiled, args: tuple) -> list[str]:
 def _check_tensor_map(compiled, name: str, param) -> None:
     if compiled.language != "cuda" or param.size not in (8, 128):
         raise GemmlabError(
-            f"argument {name} of {compiled.entry!r} gets a tensor map, and its parameter has {param.size} bytes: declare "
-            "it const __grid_constant__ CUtensorMap"
+            f"argument {name} of {compiled.entry!r} gets a tensor map, and its parameter has {param.size} bytes: "
+            "declare it const __grid_constant__ CUtensorMap"
         )
 
 

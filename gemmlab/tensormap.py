@@ -75,8 +75,8 @@ def _refusals(tiled: Tiled):
     yield from _lengths(tiled, rank)
     if tiled.address % 16:
         yield (
-            f"globalAddress: it must be a multiple of 16 bytes, and {tiled.address:#x} is {tiled.address % 16} past one: "
-            "start the array (or the slice) at an aligned element"
+            f"globalAddress: it must be a multiple of 16 bytes, and {tiled.address:#x} is {tiled.address % 16} past "
+            "one: start the array (or the slice) at an aligned element"
         )
     for d, extent in enumerate(tiled.dims):
         if not 1 <= extent <= 1 << 32:
@@ -85,7 +85,7 @@ def _refusals(tiled: Tiled):
         yield from _stride(d, stride, size)
     for d, extent in enumerate(tiled.box):
         if not 1 <= extent <= MAX_BOX:
-            yield f"boxDim[{d}]: a box has 1 to {MAX_BOX} elements per dimension, got {extent}: use more, smaller copies"
+            yield f"boxDim[{d}]: a box has 1 to {MAX_BOX} elements per dimension, got {extent}: make smaller copies"
     yield from _inner_box(tiled, size)
     for d, step in enumerate(tiled.element_strides):
         if not 1 <= step <= MAX_STEP:
@@ -99,8 +99,8 @@ def _refusals(tiled: Tiled):
 def _lengths(tiled, rank):
     if len(tiled.strides) != rank - 1:
         yield (
-            f"globalStrides: {rank - 1} entries in bytes for rank {rank} (the innermost stride is always one element), got "
-            f"{len(tiled.strides)}: {list(tiled.strides)}"
+            f"globalStrides: {rank - 1} entries in bytes for rank {rank} (the innermost stride is always one element), "
+            f"got {len(tiled.strides)}: {list(tiled.strides)}"
         )
     for field, values in (("boxDim", tiled.box), ("elementStrides", tiled.element_strides)):
         if len(values) != rank:
@@ -111,8 +111,8 @@ def _stride(d, stride, size):
     if stride % 16:
         advice = f"pad the rows to {-(-stride // 16) * 16 // size} elements" if stride % size == 0 else "pad the rows"
         yield (
-            f"globalStrides[{d}]: strides are in bytes and multiples of 16, and {stride} mod 16 = {stride % 16}: {advice} "
-            "(gl.pad_for_tma)"
+            f"globalStrides[{d}]: strides are in bytes and multiples of 16, and {stride} mod 16 = {stride % 16}: "
+            f"{advice} (gl.pad_for_tma)"
         )
     elif not 0 <= stride < 1 << 40:
         yield f"globalStrides[{d}]: a stride is less than 2^40 bytes, got {stride}"

@@ -2,14 +2,14 @@
 
 Towards shared memory a copy reports its bytes to an mbarrier; towards global memory it belongs to a bulk group of the
 thread that issued it. Schedule "late": a load lands when nothing else can run and somebody waits for its mbarrier, and
-its destination holds ones until then; a store reads its source at ``wait_group.read`` (or ``wait_group``, or the end of
-the CTA) and writes global memory at ``wait_group`` or the end. "early": at once. Seeded: each copy does one or the other.
+its destination holds ones until then; a store reads its source at ``wait_group.read`` (or ``wait_group``, or the end
+of the CTA) and writes global memory at ``wait_group`` or the end. "early": at once. Seeded: each one or the other.
 For the checks a load is under way until a wait has seen its phase complete, and a store until its ``wait_group``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,10 +21,10 @@ CHUNK = np.complex128  # 16 bytes, moved, never computed with
 
 @dataclass(eq=False, slots=True)
 class BulkCopy:
-    """One copy. ``lane``: who issued it; ``slot``: whose shared memory; ``at``: its first byte there; ``nbytes``; ``view``,
-    ``corner``: of a tensor copy; ``source``, ``target``: global address of a linear one; ``chunks``: where its 16-byte
-    pieces lie in all slots' shared memory; ``key``: its mbarrier; ``group``: number of its bulk group; ``phase``: of the
-    mbarrier in which its bytes counted.
+    """One copy. ``lane``: who issued it; ``slot``: whose shared memory; ``at``: its first byte there; ``view``,
+    ``corner``: of a tensor copy; ``address``: in global memory, of a linear one; ``chunks``: where its 16-byte pieces
+    lie in all slots' shared memory; ``key``: its mbarrier; ``group``: number of its bulk group; ``phase``: the one of
+    the mbarrier in which its bytes counted; ``data``: what a store has read; ``refused``: its places are wrong.
     """
 
     site: int
@@ -44,7 +44,8 @@ class BulkCopy:
     data: np.ndarray | None = None
     landed: bool = False
     serial: int = 0
-    refused: bool = field(default=False)
+    refused: bool = False
+    told: bool = False  # somebody who did not wait for it has been reported
 
     def span(self):
         """int64: addresses of the 16-byte pieces of global memory that it touches."""

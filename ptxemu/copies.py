@@ -132,20 +132,27 @@ class Copies:
                 kept.append(copy)
         self.pending = kept
 
-    def land_for(self, idx, serial):
-        """Lanes ``idx`` are due what they issued up to the copy number ``serial``, whatever its group."""
+    def land_for(self, idx, serial, seen=True):
+        """Lanes ``idx`` get what they issued up to the copy number ``serial``, whatever its group; not ``seen``: the
+        data is in place, but for the checks it stays under way.
+        """
         due = np.zeros(self.machine.capacity, bool)
         due[idx] = True
         kept = []
         for copy in self.pending:
             done = due[copy.idx] if copy.serial <= serial else np.zeros(1, bool)
-            if done.all():
-                self._land(copy)
-            elif done.any():
-                self._land(copy.part(done))
-                kept.append(copy.part(~done))
-            else:
+            if not done.any():
                 kept.append(copy)
+                continue
+            due_part = copy if done.all() else copy.part(done)
+            if seen:
+                self._land(due_part)
+            else:
+                if not due_part.landed:
+                    self._move(due_part)
+                kept.append(due_part)
+            if not done.all():
+                kept.append(copy.part(~done))
         self.pending = kept
 
     def _land(self, copy):

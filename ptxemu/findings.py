@@ -34,6 +34,8 @@ SEVERITY = {
     "mbarrier-reinitialised": "error",
     "bad-tensor-map": "error",
     "tensor-map-passing": "error",
+    "cluster-not-started": "error",
+    "cluster-exit": "error",
     "setmaxnreg-ignored": "warning",
     "setmaxnreg-direction": "error",
     "redundant-store": "info",
@@ -60,20 +62,24 @@ ADVICE = {
     "wgmma-operand-overwritten": "Write the tile only after wgmma.wait_group in every warp that reads it, and a "
     "barrier (or mbarrier) behind those waits.",
     "partial-warpgroup": "Let all four warps of the warpgroup, threads 128 i to 128 i + 127, execute it together.",
-    "copy-source-overwritten": "Before the memory is used again: cp.async.bulk.wait_group.read in the thread that issued "
-    "the store, then a barrier.",
+    "copy-source-overwritten": "Before the memory is used again: cp.async.bulk.wait_group.read in the thread that "
+    "issued the store, then a barrier.",
     "copy-unfinished": "Wait for every copy before the block ends: its shared memory goes to another block.",
-    "missing-proxy-fence": "Every thread that wrote: fence.proxy.async.shared::cta after its stores, then the barrier, then "
-    "the copy or wgmma.",
-    "mbarrier-uninitialised": "One thread initialises it with mbarrier.init (arrive.expect_tx does not); check the address.",
-    "mbarrier-init-not-visible": "After mbarrier.init: fence.mbarrier_init.release.cluster (or fence.proxy.async), then "
-    "__syncthreads(), before anybody uses it.",
-    "mbarrier-over-arrival": "Let as many threads arrive in each phase as mbarrier.init says: one elected thread, or a count "
-    "of all.",
+    "missing-proxy-fence": "Every thread that wrote: fence.proxy.async.shared::cta after its stores, then the barrier, "
+    "then the copy or wgmma.",
+    "mbarrier-uninitialised": "One thread initialises it with mbarrier.init (arrive.expect_tx does not do so).",
+    "mbarrier-init-not-visible": "After mbarrier.init: fence.mbarrier_init.release.cluster (or fence.proxy.async), "
+    "then __syncthreads(), before anybody uses it.",
+    "mbarrier-over-arrival": "Let as many threads arrive in each phase as mbarrier.init says: one elected thread, or a "
+    "count of all.",
     "mbarrier-reinitialised": "Initialise it once, before the loop; its phases go on by themselves.",
     "bad-tensor-map": "Make the map with gemmlab.tensor_map and pass it as const __grid_constant__ CUtensorMap.",
     "tensor-map-passing": "Declare the parameter const __grid_constant__ CUtensorMap; a map in global memory needs "
     "fence.proxy.tensormap::generic.acquire in each thread that uses it.",
+    "cluster-not-started": "Let the whole cluster meet first: barrier.cluster.arrive and .wait (cluster.sync()) before "
+    "the access.",
+    "cluster-exit": "Let the cluster meet, barrier.cluster.arrive and .wait, after the last such access, before any of its "
+    "blocks returns.",
     "setmaxnreg-ignored": "Say how many blocks share an SM, __launch_bounds__(threads, 1), and watch for message C7508.",
     "setmaxnreg-direction": "Use setmaxnreg.dec to go down and setmaxnreg.inc to go up.",
     "redundant-store": "Accumulate in a register and store once.",

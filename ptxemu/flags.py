@@ -52,7 +52,7 @@ class OrderedClocks(Clocks):
             self._commit(slot, range(self.n_threads))
             merged = self.cta_foreign.setdefault(slot, {})
             for key in [k for k in self.thread_foreign if k[0] == slot]:
-                _join(merged, self.thread_foreign.pop(key))
+                join(merged, self.thread_foreign.pop(key))
 
     def syncwarp(self, slot, warp, tids):
         super().syncwarp(slot, warp, tids)
@@ -95,7 +95,7 @@ class OrderedClocks(Clocks):
             self.flags[key] = known
         else:
             merged = dict(flag)
-            _join(merged, known)
+            join(merged, known)
             self.flags[key] = merged
 
     def acquire(self, key, slot, tid, now):
@@ -107,7 +107,7 @@ class OrderedClocks(Clocks):
             return
         self.any_acquire = True
         waiting = self.pending.setdefault((slot, tid), {})
-        _join(waiting, flag)
+        join(waiting, flag)
         if now:
             self._commit(slot, (tid,))
 
@@ -139,14 +139,14 @@ class OrderedClocks(Clocks):
         if any(scope == GPU_SCOPE for _, scope in known):
             for table in (self.cta_foreign.get(slot), self.thread_foreign.get((slot, tid))):
                 if table:
-                    _join(known, table)
+                    join(known, table)
         return known
 
     def _commit(self, slot, tids):
         for tid in tids:
             waiting = self.pending.pop((slot, tid), None)
             if waiting:
-                _join(self.thread_foreign.setdefault((slot, tid), {}), waiting)
+                join(self.thread_foreign.setdefault((slot, tid), {}), waiting)
 
     def _share_foreign(self, slot, tids):
         """Give each of ``tids`` what any of them has acquired, and let each release what the others' fences
@@ -160,7 +160,7 @@ class OrderedClocks(Clocks):
         self._commit(slot, tids)
         together = {}
         for tid in tids:
-            _join(together, self.thread_foreign.get((slot, tid), {}))
+            join(together, self.thread_foreign.get((slot, tid), {}))
         if together:
             for tid in tids:
                 self.thread_foreign[slot, tid] = dict(together)
@@ -177,7 +177,7 @@ class OrderedClocks(Clocks):
                 self.fence_rows[slot, tid, scope] = row
 
 
-def _join(into, other):
+def join(into, other):
     for key, row in other.items():
         mine = into.get(key)
         into[key] = row if mine is None or mine is row else np.maximum(mine, row)

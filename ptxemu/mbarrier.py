@@ -1,14 +1,14 @@
 """mbarrier objects: arrivals, transaction bytes, phases, and who waits for which (PTX ISA 9.7.13.15).
 
 A phase is complete when no arrival is pending and its transaction count is zero; the next one starts at once. Waiting
-lanes are kept aside until then. Whatever is under way (bulk copies, cp.async with ``cp.async.mbarrier.arrive``) lands as
-late as it may: when nothing else can run and somebody waits for it. A wait that stays unanswered returns false, as one
+lanes are kept aside until then. Whatever is under way (bulk copies, cp.async with ``cp.async.mbarrier.arrive``) lands
+as late as it may: when nothing else can run and somebody waits for it. A wait that stays unanswered returns false, as it
 does on hardware when its time is over; after ``ROUNDS`` rounds in which nothing happens it is a deadlock.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -54,13 +54,15 @@ class Wait:
 
 @dataclass(eq=False, slots=True)
 class Deferred:
-    """Arrivals of cp.async.mbarrier.arrive by ``idx``: due when the copies up to ``serial`` have landed."""
+    """Arrivals of cp.async.mbarrier.arrive by ``idx``: due when the copies up to ``serial`` have landed.
+    ``phase``: of the object when they came.
+    """
 
     key: tuple
     idx: np.ndarray
     serial: int
     site: int
-    counts: bool = field(default=True)
+    phase: int = 0
 
 
 class Mbarriers:
@@ -70,6 +72,7 @@ class Mbarriers:
         self.machine = machine
         self.table, self.waits = {}, {}
         self.deferred = []
+        self.arrived = {}  # key -> deferred arrivals that came and that no wait has seen
         self.rounds = 0
 
     def reset(self, slots):
@@ -79,6 +82,7 @@ class Mbarriers:
             for key in [k for k in self.table if k[0] in gone]:
                 del self.table[key]
             self.deferred = [d for d in self.deferred if d.key[0] not in gone]
+            self.arrived = {k: v for k, v in self.arrived.items() if k[0] not in gone}
 
     def checks(self):
         """The observer's checks of asynchronous instructions, or None."""
@@ -212,9 +216,22 @@ class Mbarriers:
         if self.machine.observer is not None:
             self.machine.bulk.observed(key, barrier)
             checks = self.checks()
+            self._see_copies(key, barrier, checks)
             if checks:
                 checks.acquire(key, barrier, wait.idx)
         self._answer(wait, True)
+
+    def _see_copies(self, key, barrier, checks):
+        """A wait saw the arrivals of earlier phases: what they stood for is no longer under way."""
+        waiting = self.arrived.get(key)
+        if not waiting:
+            return
+        self.arrived[key] = [d for d in waiting if d.phase >= barrier.phase]
+        for deferred in waiting:
+            if deferred.phase < barrier.phase:
+                self.machine.copies.land_for(deferred.idx, deferred.serial)
+                if checks:
+                    checks.arrive(key, barrier, deferred.idx)
 
     def _answer(self, wait, value):
         machine = self.machine
@@ -235,8 +252,11 @@ class Mbarriers:
             self.deferred.append(deferred)
 
     def _arrive_deferred(self, deferred):
-        self.machine.copies.land_for(deferred.idx, deferred.serial)
-        ones = np.ones(len(deferred.idx), np.int64)
+        ones, observed = np.ones(len(deferred.idx), np.int64), self.machine.observer is not None
+        self.machine.copies.land_for(deferred.idx, deferred.serial, not observed)
+        if observed:
+            deferred.phase = self.table[deferred.key].phase
+            self.arrived.setdefault(deferred.key, []).append(deferred)
         self.arrive(deferred.site, deferred.key, deferred.idx, ones)
 
     def idle(self):

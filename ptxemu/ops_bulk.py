@@ -26,7 +26,7 @@ _HINTS = {"async", "bulk", "tensor", "tile", "L2::cache_hint", "multicast::clust
 
 @dataclass(frozen=True)
 class Form:
-    """One bulk copy. ``rank`` 0: linear. ``load``: towards shared memory. ``operation``: of a reduction, (name, type)."""
+    """One bulk copy. ``rank`` 0: linear. ``load``: towards shared memory. ``operation``: see reductions.py."""
 
     rank: int
     load: bool
@@ -226,7 +226,8 @@ def _problem(machine, copy):
             "out-of-bounds",
             "shared",
             (
-                f"{verb} {copy.nbytes} bytes at {place}, which go past the block's {machine.shared_bytes} bytes of shared memory"
+                f"{verb} {copy.nbytes} bytes at {place}, which go past the block's {machine.shared_bytes} bytes of "
+                "shared memory"
             ),
         )
     if copy.view is None:

@@ -1,4 +1,4 @@
-"""mbarrier instructions and cp.async.mbarrier.arrive (PTX ISA 9.7.13.15): operands here, the counting in mbarrier.py."""
+"""mbarrier instructions and cp.async.mbarrier.arrive (PTX ISA 9.7.13.15); the counting is in mbarrier.py."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def values(machine, operand, idx):
 
 
 def by_object(machine, site, operand, idx, generic=False, nbytes=8):
-    """[(key, positions in ``idx``)]: lanes sorted by the object (slot, address) that their operand names; lanes with a bad
-    address are reported and left out.
+    """[(key, positions in ``idx``)]: lanes sorted by the object (slot, address) that their operand names; lanes
+    with a bad address are reported and left out.
     """
     addr = addresses(machine, operand, idx)
     if generic:

@@ -15,6 +15,7 @@ _SPECIAL = re.compile(
     r"|cluster_nctarank|is_explicit_cluster|reserved_smem_offset\w*|pm\d+|envreg\d+|current_graph_exec)$"
 )
 _WARP_SZ = Int(32)
+_LOOK_AHEAD = 400  # tokens
 
 
 class _Scope:
@@ -36,6 +37,7 @@ class BodyParser:
         self.function = None
         self.loc = None
         self.scopes = 0
+        self.inlined = {}  # (file, line, column) of inlined code -> that of the call
 
     def fail(self, what):
         raise PtxError(f"line {self.lines[self.i]}: {what}")
@@ -92,6 +94,7 @@ class BodyParser:
 
     def label(self, word, body):
         self.i += 2
+        self.inlined.clear()
         if self.peek() in (".branchtargets", ".calltargets", ".callprototype"):
             if self.next() == ".branchtargets":
                 self.function.tables[word] = (self.scope, self.names_until_semicolon())
@@ -134,16 +137,30 @@ class BodyParser:
         """``.loc file line column[, function_name label, inlined_at file line column]``; line 0 keeps the previous
         line.
         """
-        file, line = int(self.next()), int(self.next())
+        file, line, column = int(self.next()), int(self.next()), int(self.next())
         loc = (file, line)
         while self.kinds[self.i] not in ("newline", "end"):
             if self.next() == "inlined_at":
-                outer = (int(self.next()), int(self.next()))
+                outer = self.outermost((int(self.next()), int(self.next()), int(self.next())))
+                self.inlined[file, line, column] = outer
                 if outer[0] != file:  # code inlined from a header: show the line that uses it
-                    loc = outer
+                    loc = outer[:2]
         self.i += self.kinds[self.i] == "newline"
         if loc[1]:
             self.loc = loc
+
+    def outermost(self, place):
+        """Where the code at ``place`` = (file, line, column), itself inlined perhaps, is called from: what the nearest
+        directive about it says, in this basic block or next in the text.
+        """
+        if place in self.inlined:
+            return self.inlined[place]
+        words = [".loc", *map(str, place)]
+        for at in range(self.i, min(self.i + _LOOK_AHEAD, len(self.values) - 12)):
+            if self.values[at : at + 4] == words and "inlined_at" in self.values[at : at + 9]:
+                at = self.values.index("inlined_at", at)
+                return tuple(int(value) for value in self.values[at + 1 : at + 4])
+        return place
 
     def register_declaration(self):
         kind = None

@@ -35,6 +35,8 @@ class PostMortem(Telling):
             what = f"{ins.opcode} for the other {who}"
             if ins.op == "setmaxnreg":
                 what = f"{ins.opcode} for {self.pool.waiting(self.program.segments[number].plan, group)}"
+            if ins.op == "barrier":
+                what = self.clusters.waiting(group)
             out.append((site, group.idx, what))
         return out
 

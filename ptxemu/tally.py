@@ -38,7 +38,7 @@ class Tally:
                 row[counting.SECTORS] += _local_sectors(addr, lanes, nbytes)
 
     def bulk(self, copy):
-        """Count a bulk copy: one request; sectors and wavefronts (modelled: 128 bytes each, no conflicts) by its bytes."""
+        """Count a bulk copy: one request, sectors by its addresses, wavefronts modelled as 128 bytes each."""
         for site in (copy.site, copy.site + 1):
             space, row = self.sites[site].space, self.memory[site]
             self.space[site] = space

@@ -114,8 +114,8 @@ def swizzled(chunk, span):
 
 
 def planes(view, corner):
-    """The tile at ``corner`` as planes of rows: (first row in the tile, address of the plane's row 0, step in bytes, rows
-    (low, high) inside the tensor, columns (low, high) inside); planes wholly outside are left out.
+    """The tile at ``corner`` as planes of rows: (first row in the tile, address of the plane's row 0, step in bytes,
+    rows (low, high) inside the tensor, columns (low, high) inside); planes wholly outside are left out.
     """
     counts = view.counts
     low = max(0, -corner[0])

@@ -102,7 +102,7 @@ def test_errors_name_the_line(body, words):
 
 def test_unsupported_instruction_says_what_would_do():
     with pytest.raises(ptxemu.PtxError, match="line 9: .*not supported by ptxemu; run this kernel on a GPU of sm_90"):
-        run("wgmma.fence.sync.aligned;", fresh())
+        run("tcgen05.fence::before_thread_sync;", fresh())
 
 
 def test_text_that_is_no_ptx():
