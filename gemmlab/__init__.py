@@ -10,15 +10,16 @@ Several functions share the name of their module (`gl.check` is the function; `f
 
 import importlib
 
-from gemmlab import hardware, machine, results, roofline, stages
+from gemmlab import hardware, results, roofline, stages
 from gemmlab.check import CheckResult, check
 from gemmlab.compile import Compiled, compile_kernel, from_ptx
 from gemmlab.count import count, trace
 from gemmlab.device import Device, device
 from gemmlab.errors import CheckError, GemmlabError
-from gemmlab.exercise import exercise
+from gemmlab.grading.exercise import exercise
 from gemmlab.launch import Launch, bind, launch, run
-from gemmlab.measure import measure
+from gemmlab.measuring import machine
+from gemmlab.measuring.measure import measure
 from gemmlab.occupancy import occupancy, occupancy_of
 from gemmlab.source import CudaSource, cuda_source
 from gemmlab.tensormap import TensorMap, pad_for_tma, tensor_map

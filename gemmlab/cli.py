@@ -126,9 +126,10 @@ def _count(options) -> int:
 
 
 def _measure(options) -> int:
-    from gemmlab import results, telemetry
+    from gemmlab import results
     from gemmlab.gpu import require_gpu
-    from gemmlab.measure import measure
+    from gemmlab.measuring import telemetry
+    from gemmlab.measuring.measure import measure
 
     shapes = [shape(text) for text in options.shape or ["4096,4096,4096"]]
     if options.record:
@@ -154,7 +155,7 @@ def _stale(options) -> int:
 
 def _grade(argv: list[str]) -> int:
     try:
-        from gemmlab.grade import main as grade
+        from gemmlab.grading.grade import main as grade
     except ModuleNotFoundError as error:
         raise GemmlabError(f"grading needs {error.name}: pip install -r requirements.txt") from None
     return grade(argv) or 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .errors import GemmlabError
+from gemmlab.errors import GemmlabError
 
 GUIDE = "https://docs.nvidia.com/cuda/cuda-c-programming-guide/#compute-capabilities"
 _IMAGES = "https://images.nvidia.com"

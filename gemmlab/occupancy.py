@@ -10,10 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import ptxemu
+from gemmlab.compile import compile_kernel
+from gemmlab.errors import GemmlabError
 from ptxemu.profile import DeviceProfile
-
-from .compile import compile_kernel
-from .errors import GemmlabError
 
 WARP = 32
 REGISTER_UNIT, WARP_UNIT = 256, 4

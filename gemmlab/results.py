@@ -16,8 +16,8 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from .errors import GemmlabError
-from .provenance import source_sha256
+from gemmlab.errors import GemmlabError
+from gemmlab.measuring.provenance import source_sha256
 
 DIRECTORY = Path(__file__).resolve().parent.parent / "results"
 RIVAL_NAMES = {

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .errors import GemmlabError
-from .hardware import GPU, ITEM_BYTES, gpu, rate_name
+from gemmlab.errors import GemmlabError
+from gemmlab.hardware import GPU, ITEM_BYTES, gpu, rate_name
 
 BYTE_KINDS = ("ideal", "requested", "measured DRAM")
 
@@ -181,8 +181,7 @@ def recorded(
     elements) or "measured DRAM". Kernels without such a record are left out, so the list may be empty.
     """
     import kernels
-
-    from . import results
+    from gemmlab import results
 
     if bytes not in BYTE_KINDS:
         raise GemmlabError(f"bytes must be one of {', '.join(BYTE_KINDS)}, not {bytes!r}")

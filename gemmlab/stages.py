@@ -12,8 +12,8 @@ time that memory needs for the bytes of one tile, says otherwise.
 
 from __future__ import annotations
 
-from . import measure as measuring
-from .errors import GemmlabError
+from gemmlab.errors import GemmlabError
+from gemmlab.measuring import measure as measuring
 
 PAIR = ("k09_early_store", "k09_double_buffer")
 

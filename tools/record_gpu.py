@@ -67,7 +67,8 @@ def attempt(what: str, function, *args) -> bool:
 
 
 def worker_ceilings(options):
-    from gemmlab import ceilings, results, telemetry
+    from gemmlab import results
+    from gemmlab.measuring import ceilings, telemetry
 
     def run():
         found = ceilings.measure_ceilings()
@@ -80,8 +81,9 @@ def worker_ceilings(options):
 
 def worker_measure(options):
     import kernels
-    from gemmlab import results, telemetry
-    from gemmlab.measure_gpu import Bench
+    from gemmlab import results
+    from gemmlab.measuring import telemetry
+    from gemmlab.measuring.measure_gpu import Bench
 
     spec = kernels.spec(options.kernels[0])
 
@@ -99,7 +101,7 @@ def worker_launch(options):
     import cupy
 
     import kernels
-    from gemmlab.measure_gpu import Bench
+    from gemmlab.measuring.measure_gpu import Bench
 
     for shape in options.shapes:
         bench = Bench(kernels.spec(options.kernels[0]), *shape, "warm")

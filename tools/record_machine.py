@@ -13,9 +13,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from gemmlab import machine, results, telemetry  # noqa: E402
+from gemmlab import results  # noqa: E402
 from gemmlab.device import device  # noqa: E402
 from gemmlab.errors import GemmlabError  # noqa: E402
+from gemmlab.measuring import machine, telemetry  # noqa: E402
 
 
 def main(argv=None) -> int:

@@ -1,8 +1,8 @@
 """Exercises of chapter 01: the machine."""
 
-from ..exercise import Function, Value
-from ..occupancy import occupancy
-from ..vector_exercise import Axpy
+from gemmlab.grading.exercise import Function, Value
+from gemmlab.grading.vector_exercise import Axpy
+from gemmlab.occupancy import occupancy
 
 LATENCY_CYCLES, CLOCK_GHZ, BANDWIDTH_GBS, SMS = 600, 1.5, 2400, 100
 FLIGHT = LATENCY_CYCLES / CLOCK_GHZ * BANDWIDTH_GBS / SMS / 512  # warps with one 16-byte load per lane

@@ -1,7 +1,7 @@
 """Exercises of chapter 02: how fast can a GEMM be?"""
 
-from ..exercise import Choice, Function, Value
-from ..hardware import gpu
+from gemmlab.grading.exercise import Choice, Function, Value
+from gemmlab.hardware import gpu
 
 H100, H200 = gpu("h100"), gpu("h200")
 RIDGE = H200.peak("bfloat16") * 1e12 / (H200.bandwidth_gbs * 1e9)

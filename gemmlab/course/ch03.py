@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 import kernels
-
-from ..exercise import Value
-from ..kernel_exercise import Kernel
+from gemmlab.grading.exercise import Value
+from gemmlab.grading.kernel_exercise import Kernel
 
 NAIVE = kernels.spec("k03_naive")
 

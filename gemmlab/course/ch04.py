@@ -7,10 +7,9 @@ import numpy as np
 
 import kernels
 import ptxemu
-
-from ..exercise import Function
-from ..kernel_exercise import Kernel
-from ..targets import NoDouble, Sectors, StoredOnce
+from gemmlab.grading.exercise import Function
+from gemmlab.grading.kernel_exercise import Kernel
+from gemmlab.grading.targets import NoDouble, Sectors, StoredOnce
 
 COALESCED = kernels.spec("k04_coalesced")
 WIDTHS = {1: "u8 %h", 2: "u16 %h", 4: "u32 %r", 8: "u64 %d", 16: "v4.u32 {%r, %r1, %r2, %r3}"}

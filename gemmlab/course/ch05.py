@@ -4,12 +4,11 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import kernels
-
-from ..exercise import Function, Value
-from ..hardware import gpu
-from ..kernel_exercise import Kernel
-from ..targets import NoDouble, Sectors, StoredOnce
-from ..targets_shared import TileTraffic
+from gemmlab.grading.exercise import Function, Value
+from gemmlab.grading.kernel_exercise import Kernel
+from gemmlab.grading.targets import NoDouble, Sectors, StoredOnce
+from gemmlab.grading.targets_shared import TileTraffic
+from gemmlab.hardware import gpu
 
 TILED = kernels.spec("k05_tiled_square")
 SMALL = replace(TILED, block=(16, 16, 1), tile=MappingProxyType({"BM": 16, "BN": 16, "BK": 16}))

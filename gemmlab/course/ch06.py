@@ -5,13 +5,12 @@ from functools import cache
 from types import MappingProxyType
 
 import kernels
-
-from .. import bank_probe
-from ..exercise import Function
-from ..kernel_exercise import Kernel
-from ..layout_exercise import Layout, Request
-from ..targets import NoDouble, StoredOnce
-from ..targets_shared import NoConflicts, SharedBytes, TileTraffic
+from gemmlab import bank_probe
+from gemmlab.grading.exercise import Function
+from gemmlab.grading.kernel_exercise import Kernel
+from gemmlab.grading.layout_exercise import Layout, Request
+from gemmlab.grading.targets import NoDouble, StoredOnce
+from gemmlab.grading.targets_shared import NoConflicts, SharedBytes, TileTraffic
 
 TILE = 16
 PADDED = replace(

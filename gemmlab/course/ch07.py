@@ -4,12 +4,11 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import kernels
-
-from ..exercise import Function
-from ..kernel_exercise import Kernel
-from ..targets import NoDouble, Sectors, StoredOnce
-from ..targets_shared import NoConflicts
-from ..targets_width import SharedWords
+from gemmlab.grading.exercise import Function
+from gemmlab.grading.kernel_exercise import Kernel
+from gemmlab.grading.targets import NoDouble, Sectors, StoredOnce
+from gemmlab.grading.targets_shared import NoConflicts
+from gemmlab.grading.targets_width import SharedWords
 
 PATCH = replace(
     kernels.spec("k07_register_2d"),

@@ -4,12 +4,11 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import kernels
-
-from ..exercise import Function
-from ..kernel_exercise import Kernel
-from ..targets import NoDouble, StoredOnce
-from ..targets_shared import NoConflicts
-from ..targets_width import SharedWavefronts, Wide
+from gemmlab.grading.exercise import Function
+from gemmlab.grading.kernel_exercise import Kernel
+from gemmlab.grading.targets import NoDouble, StoredOnce
+from gemmlab.grading.targets_shared import NoConflicts
+from gemmlab.grading.targets_width import SharedWavefronts, Wide
 
 COLUMNS = replace(kernels.spec("k04_coalesced"), grid=("cdiv(N,128)", "cdiv(M,8)", "1"))
 TILE = replace(

@@ -4,12 +4,11 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import kernels
-
-from .. import stages
-from ..exercise import Function
-from ..kernel_exercise import Kernel
-from ..targets import NoDouble, StoredOnce
-from ..targets_pipeline import Barriers, Copies, Overlap
+from gemmlab import stages
+from gemmlab.grading.exercise import Function
+from gemmlab.grading.kernel_exercise import Kernel
+from gemmlab.grading.targets import NoDouble, StoredOnce
+from gemmlab.grading.targets_pipeline import Barriers, Copies, Overlap
 
 SMALL = replace(
     kernels.spec("k09_double_buffer"),

@@ -18,18 +18,18 @@
 sector_map, bank_grid and instruction_mix also take {variant title: data} to compare variants.
 """
 
-from . import palette
-from .bank_grid import bank_grid, describe_banks
-from .counts import instruction_mix, sectors_by_line
-from .ladder import ladder_bars, recorded_roofline
-from .layers import llm_layers
-from .lines import lines, staircase
-from .machine_map import machine_map
-from .patch import outer_product, owners_of, patch_intensity, patch_intensity_of, warp_patches
-from .reads import count_reads, reads_per_element
-from .roof import roofline
-from .sector_map import describe_sectors, sector_map
-from .thread_map import thread_map
+from gemmlab.plots import palette
+from gemmlab.plots.bank_grid import bank_grid, describe_banks
+from gemmlab.plots.counts import instruction_mix, sectors_by_line
+from gemmlab.plots.ladder import ladder_bars, recorded_roofline
+from gemmlab.plots.layers import llm_layers
+from gemmlab.plots.lines import lines, staircase
+from gemmlab.plots.machine_map import machine_map
+from gemmlab.plots.patch import outer_product, owners_of, patch_intensity, patch_intensity_of, warp_patches
+from gemmlab.plots.reads import count_reads, reads_per_element
+from gemmlab.plots.roof import roofline
+from gemmlab.plots.sector_map import describe_sectors, sector_map
+from gemmlab.plots.thread_map import thread_map
 
 __all__ = [
     "bank_grid", "count_reads", "describe_banks", "describe_sectors", "instruction_mix", "ladder_bars", "lines",

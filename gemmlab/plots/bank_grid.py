@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from . import palette
-from .access import BANKS, ideal_wavefronts, one_per_site, source_line, variants_of, verb, wavefronts_of
-from .figure import cells, finish, panel_titles, stacked, styled
+from gemmlab.plots import palette
+from gemmlab.plots.access import BANKS, ideal_wavefronts, one_per_site, source_line, variants_of, verb, wavefronts_of
+from gemmlab.plots.figure import cells, finish, panel_titles, stacked, styled
 
 ROWS_SHOWN = 16
 NO_SHARED = "No shared memory access: 0 bank conflicts"

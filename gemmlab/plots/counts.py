@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import SimpleNamespace
 
-from . import palette
-from .figure import WIDTH, finish, new_figure, styled
+from gemmlab.plots import palette
+from gemmlab.plots.figure import WIDTH, finish, new_figure, styled
 
 LONG = {
     "fma": "multiply-add", "fp": "other float", "int": "integer", "convert": "convert", "special": "special function",

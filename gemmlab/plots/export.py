@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .access import picture_kind, site_key, source_line, variants_of, verb
+from gemmlab.plots.access import picture_kind, site_key, source_line, variants_of, verb
 
 
 def trace_data(accesses, space: str, *, shapes=None, itemsize: int = 4, steps: int = 64, title: str = "") -> dict:
@@ -138,6 +138,6 @@ def fragment_data(operands: Mapping[str, tuple], *, lanes: int = 32, title: str 
 
 def gpu_table() -> list[dict]:
     """Return the GPUs of `gemmlab.hardware` as the roofline explorer reads them: GB/s and dense TFLOP/s."""
-    from ..hardware import GPUS
+    from gemmlab.hardware import GPUS
 
     return [{"key": g.key, "name": g.name, "bandwidth": g.bandwidth_gbs, "rates": g.rates} for g in GPUS.values()]

@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
-from . import palette
+from gemmlab.plots import palette
 
 WIDTH = 6.2  # inches: one column of the book
 CAPTION_COLUMNS = 98  # characters of caption that fit WIDTH

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..errors import GemmlabError
-from ..hardware import gpu
-from ..results import dram_bytes, find
-from ..roofline import Point, intensity
-from . import palette
-from .figure import finish, new_figure, styled
-from .roof import roofline
+from gemmlab.errors import GemmlabError
+from gemmlab.hardware import gpu
+from gemmlab.plots import palette
+from gemmlab.plots.figure import finish, new_figure, styled
+from gemmlab.plots.roof import roofline
+from gemmlab.results import dram_bytes, find
+from gemmlab.roofline import Point, intensity
 
 NOT_YET = "No measurement recorded yet"
 

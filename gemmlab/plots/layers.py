@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..hardware import gpu, rate_name
-from ..roofline import attainable
-from ..roofline import llm_layers as shapes_of
-from . import palette
-from .figure import finish, new_figure, styled
+from gemmlab.hardware import gpu, rate_name
+from gemmlab.plots import palette
+from gemmlab.plots.figure import finish, new_figure, styled
+from gemmlab.roofline import attainable
+from gemmlab.roofline import llm_layers as shapes_of
 
 PHASES = {"prefill": (palette.INK, "o"), "decode": ("white", "s")}
 

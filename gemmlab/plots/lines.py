@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from . import palette
-from .figure import finish, new_figure, styled
+from gemmlab.plots import palette
+from gemmlab.plots.figure import finish, new_figure, styled
 
 COLOURS = (palette.A, palette.C, palette.IN_FLIGHT, palette.B, palette.OTHER)
 NOTHING = "Nothing recorded yet"
@@ -63,7 +63,7 @@ def lines(series, *, models=None, x="", y="", title="", caption="", levels=None,
 
 def staircase(probe):
     """Draw a latency staircase (`gl.machine.latency_staircase()`), with the footprints that stand for each level."""
-    from ..machine import LEVELS
+    from gemmlab.measuring.machine import LEVELS
 
     return lines(
         {name: points for name, points in probe.series.items()},

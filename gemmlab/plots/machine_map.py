@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..errors import GemmlabError
-from . import palette
-from .figure import WIDTH, BookFigure, finish, styled
+from gemmlab.errors import GemmlabError
+from gemmlab.plots import palette
+from gemmlab.plots.figure import WIDTH, BookFigure, finish, styled
 
 SHADES = (palette.A, palette.B, palette.C, palette.IN_FLIGHT, palette.OTHER, palette.PROBLEM)
 SCHEDULERS = 4

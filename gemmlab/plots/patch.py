@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.colors import to_rgb
 
-from ..errors import GemmlabError
-from . import palette
-from .figure import WIDTH, BookFigure, cells, finish, new_figure, styled
+from gemmlab.errors import GemmlabError
+from gemmlab.plots import palette
+from gemmlab.plots.figure import WIDTH, BookFigure, cells, finish, new_figure, styled
 
 REGISTERS_OF_A_THREAD = 255  # PTX ISA and CUDA C++ Programming Guide, technical specifications
 LARGEST = 16

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 
-from ..errors import GemmlabError
-from . import palette
-from .figure import finish, new_figure, styled
+from gemmlab.errors import GemmlabError
+from gemmlab.plots import palette
+from gemmlab.plots.figure import finish, new_figure, styled
 
 
 def count_reads(accesses, name: str, shape: tuple[int, int], itemsize: int = 4):

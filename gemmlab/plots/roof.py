@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..errors import GemmlabError
-from ..hardware import gpu, rate_name
-from ..roofline import Point, attainable
-from . import palette
-from .figure import finish, new_figure, styled
+from gemmlab.errors import GemmlabError
+from gemmlab.hardware import gpu, rate_name
+from gemmlab.plots import palette
+from gemmlab.plots.figure import finish, new_figure, styled
+from gemmlab.roofline import Point, attainable
 
 MARKERS = {"ideal": "D", "requested": "o", "measured DRAM": "s"}
 SYMBOLS = {"ideal": "◇", "requested": "○", "measured DRAM": "□"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from matplotlib.patches import Rectangle
 
-from . import palette
-from .access import LINE, SECTOR, element_label, one_per_site, sectors_of, source_line, variants_of, verb
-from .figure import cells, finish, new_figure, panel_titles, stacked, styled
+from gemmlab.plots import palette
+from gemmlab.plots.access import LINE, SECTOR, element_label, one_per_site, sectors_of, source_line, variants_of, verb
+from gemmlab.plots.figure import cells, finish, new_figure, panel_titles, stacked, styled
 
 ROWS_SHOWN = 12  # lines drawn in full; a longer map shows the first ones and says how many follow
 

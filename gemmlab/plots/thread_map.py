@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..errors import GemmlabError
-from . import palette
-from .figure import WIDTH, BookFigure, cells, finish, styled
+from gemmlab.errors import GemmlabError
+from gemmlab.plots import palette
+from gemmlab.plots.figure import WIDTH, BookFigure, cells, finish, styled
 
 
 @styled

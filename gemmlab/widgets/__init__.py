@@ -11,7 +11,7 @@
     timeline(...), fragment_map(...)             roles over time; lane <-> element <-> register
 """
 
-from .explorers import (
+from gemmlab.widgets.explorers import (
     Explorer,
     bank_explorer,
     fragment_map,
@@ -23,7 +23,7 @@ from .explorers import (
     tile_explorer,
     timeline,
 )
-from .twin import PARTS, Twin
+from gemmlab.widgets.twin import PARTS, Twin
 
 __all__ = [
     "PARTS", "Explorer", "Twin", "bank_explorer", "fragment_map", "occupancy_explorer", "patch_explorer",

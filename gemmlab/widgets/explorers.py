@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from gemmlab.errors import GemmlabError
+from gemmlab.hardware import ITEM_BYTES, gpu, rate_name
+from gemmlab.occupancy import REGISTER_UNIT, WARP_UNIT, occupancy
+from gemmlab.plots import describe_banks, describe_sectors
+from gemmlab.plots.export import fragment_data, gpu_table, timeline_data, trace_data
+from gemmlab.widgets import live
+from gemmlab.widgets.twin import Twin
 from ptxemu.profile import H200
-
-from ..errors import GemmlabError
-from ..hardware import ITEM_BYTES, gpu, rate_name
-from ..occupancy import REGISTER_UNIT, WARP_UNIT, occupancy
-from ..plots import describe_banks, describe_sectors
-from ..plots.export import fragment_data, gpu_table, timeline_data, trace_data
-from . import live
-from .twin import Twin
 
 SIZES = (8, 16, 32, 33, 48, 64, 96)
 
@@ -190,7 +189,7 @@ def _explorer(what, kernels, make, M, N, K, warp) -> Explorer:
 def _trace(kernel, M, N, K, warp):
     if isinstance(kernel, list):
         return kernel
-    from ..count import trace  # here, because compiling and emulating load much that other explorers do not need
+    from gemmlab.count import trace  # here, because compiling and emulating load much that other explorers do not need
 
     kernel, rule = kernel if isinstance(kernel, tuple) else (kernel, None)
     return trace(kernel, M, N, K, warp=warp, **({} if rule is None else {"rule": rule}))

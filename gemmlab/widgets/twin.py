@@ -12,7 +12,7 @@ import json
 from functools import cache
 from importlib.resources import files
 
-from ..plots import palette
+from gemmlab.plots import palette
 
 PARTS = ("sectors", "banks", "timeline", "fragments", "roofline", "tiles", "patch", "occupancy")
 STATIC = files(__package__) / "static"

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import kernels
-from gemmlab import ceilings, measure_gpu, results, telemetry, timing
+from gemmlab import results
 from gemmlab.errors import GemmlabError
+from gemmlab.measuring import ceilings, measure_gpu, telemetry, timing
 from tests.gemmlab.fake_gpu import FakeGpu
 
 M, N, K = 48, 64, 80
@@ -146,10 +147,10 @@ def test_without_cublas_the_kernel_is_still_measured(fake, monkeypatch):
 def test_measure_uses_the_gpu_that_is_here(fake, monkeypatch):
     here = types.SimpleNamespace(kind="gpu", cc=(9, 0))
     monkeypatch.setattr(importlib.import_module("gemmlab.device"), "device", lambda: here)
-    measured = importlib.import_module("gemmlab.measure").measure(SPEC, M, N, K, rounds=2)
+    measured = importlib.import_module("gemmlab.measuring.measure").measure(SPEC, M, N, K, rounds=2)
     assert not measured.recorded and measured.time_us == 300.0
     with pytest.raises(GemmlabError, match="rounds must be at least 1"):
-        importlib.import_module("gemmlab.measure").measure(SPEC, M, N, K, rounds=0)
+        importlib.import_module("gemmlab.measuring.measure").measure(SPEC, M, N, K, rounds=0)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import gemmlab as gl
-from gemmlab import machine
 from gemmlab.errors import GemmlabError
+from gemmlab.measuring import machine
 from kernels.simt import k01_chase, k01_issue, k01_residency, k01_stream
 from ptxemu import A100, H200, T4
 

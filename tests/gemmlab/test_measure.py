@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import kernels
-from gemmlab import refusals, results, telemetry, timing
+from gemmlab import results
 from gemmlab.errors import GemmlabError
 from gemmlab.hardware import gpu
+from gemmlab.measuring import refusals, telemetry, timing
 from tests.gemmlab.fake_gpu import FakeGpu
 from tests.gemmlab.sample_records import MACHINE, record
 
-measure = importlib.import_module("gemmlab.measure")  # the package's attribute of this name is the function
+measure = importlib.import_module("gemmlab.measuring.measure")  # the package's attribute of this name is the function
 H200 = gpu("h200")
 
 
@@ -257,7 +258,8 @@ def test_pages_prefer_a_current_record_to_a_new_measurement(monkeypatch):
     stale = measure.Measurement("k04_coalesced", 64, 64, 64, "NVIDIA H200", record(), True, "changed")
     here = types.SimpleNamespace(kind="gpu", cc=(9, 0))
     monkeypatch.setattr(importlib.import_module("gemmlab.device"), "device", lambda: here)
-    monkeypatch.setitem(sys.modules, "gemmlab.measure_gpu", types.SimpleNamespace(measure_here=lambda *a: "measured"))
+    on_gpu = types.SimpleNamespace(measure_here=lambda *a: "measured")
+    monkeypatch.setitem(sys.modules, "gemmlab.measuring.measure_gpu", on_gpu)
     for found, static, expected in ((stored, "1", stored), (stored, "", "measured"), (stale, "1", "measured")):
         monkeypatch.setattr(measure, "recorded", lambda *a, found=found: found)
         monkeypatch.setenv("GEMMLAB_STATIC", static)

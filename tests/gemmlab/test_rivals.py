@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gemmlab import cublas
-from gemmlab.cublas import CUDA_TYPES, OP_N, OP_T, Library, LtPlan, Problem, problem
 from gemmlab.errors import GemmlabError
-from gemmlab.rivals import WORKSPACE_BYTES
+from gemmlab.measuring import cublas
+from gemmlab.measuring.cublas import CUDA_TYPES, OP_N, OP_T, Library, LtPlan, Problem, problem
+from gemmlab.measuring.rivals import WORKSPACE_BYTES
 
 
 def header(name: str) -> str:

@@ -10,10 +10,11 @@ import re
 import nbformat
 import pytest
 
-from gemmlab import GemmlabError, grade, scoring
-from gemmlab.exercise import chapter
-from gemmlab.report_html import page_name, write_reports
-from gemmlab.scoring import Verdict
+from gemmlab import GemmlabError
+from gemmlab.grading import grade, scoring
+from gemmlab.grading.exercise import chapter
+from gemmlab.grading.report_html import page_name, write_reports
+from gemmlab.grading.scoring import Verdict
 
 KEY = "the instructor's secret"
 HANG = "while True:\n    try:\n        while True: pass\n    except BaseException:\n        pass"

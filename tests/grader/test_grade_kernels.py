@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from gemmlab import grade, scoring
-from gemmlab.kernel_exercise import hidden_shapes
-from gemmlab.report_html import page_name
+from gemmlab.grading import grade, scoring
+from gemmlab.grading.kernel_exercise import hidden_shapes
+from gemmlab.grading.report_html import page_name
 
 KEY = "another secret"
 ONLY_PUBLIC = ("    m, n = cuda.grid(2)\n", "    m, n = cuda.grid(2)\n    if C.shape[0] == 1:\n        return\n")

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from gemmlab import sandbox
+from gemmlab.grading import sandbox
 
 KINDS = {"bubblewrap": ["bubblewrap", "unshare", "none"], "unshare": ["unshare", "none"], "none": ["none"]}
 

@@ -6,8 +6,8 @@ import json
 import nbformat
 import pytest
 
-from gemmlab import submission
-from gemmlab.submission import SubmissionError, assemble, chapters, find, read_cells
+from gemmlab.grading import submission
+from gemmlab.grading.submission import SubmissionError, assemble, chapters, find, read_cells
 
 
 def pristine(chapter="03", slug="naive", exercises=("1", "2")):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gemmlab import CheckError
-from gemmlab.exercise import CHAPTERS, chapter, exercise
+from gemmlab.grading.exercise import CHAPTERS, chapter, exercise
 
 CHECK_S = 5  # the promise is for two free cores; CPU time of one process is what can be asserted
 EVERY = [item for name in CHAPTERS for item in chapter(name)]

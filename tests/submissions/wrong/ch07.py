@@ -53,7 +53,7 @@ WRONG = {
         },
         "last step forgotten": {
             "replace": [("for k in range(BK):", "for k in range(BK - 1):")],
-            "says": "wrong everywhere",
+            "says": "wrong (everywhere|in everything but)",
         },
         "out of global memory": {
             "replace": [
@@ -73,20 +73,20 @@ WRONG = {
         },
     },
     "07.3": {
-        "as printed": {"replace": [("smem_a[ty * T + i, k]", "smem_a[k, ty * T + i]")], "says": "wrong everywhere"},
+        "as printed": {"replace": [("smem_a[ty * T + i, k]", "smem_a[k, ty * T + i]")], "says": "wrong (everywhere|in everything but)"},
         "B turned as well": {
             "replace": [
                 ("smem_a[ty * T + i, k]", "smem_a[k, ty * T + i]"),
                 ("smem_b[k, tx * T + j]", "smem_b[tx * T + j, k]"),
             ],
-            "says": "wrong everywhere",
+            "says": "wrong (everywhere|in everything but)",
         },
         "C turned instead": {
             "replace": [
                 ("smem_a[ty * T + i, k]", "smem_a[k, ty * T + i]"),
                 ("C[m0 + ty * T + i, n0 + tx * T + j] =", "C[m0 + tx * T + j, n0 + ty * T + i] ="),
             ],
-            "says": "wrong everywhere",
+            "says": "wrong (everywhere|in everything but)",
         },
         "turned twice": {"replace": [("smem_a[r, c] = A[", "smem_a[c, r] = A[")], "says": "C is wrong (in|everywhere)"},
         "rows of another thread": {

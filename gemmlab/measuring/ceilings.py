@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from . import telemetry
-from .compile import Compiled, compile_kernel, cuda_source
-from .errors import GemmlabError
-from .measure import hardware_of
-from .results import median
+from gemmlab.compile import Compiled, compile_kernel, cuda_source
+from gemmlab.errors import GemmlabError
+from gemmlab.measuring import telemetry
+from gemmlab.measuring.measure import hardware_of
+from gemmlab.results import median
 
 SOURCE = Path(__file__).with_suffix(".cu")
 HOW = {
@@ -74,7 +74,7 @@ def measure_ceilings() -> dict:
 
 
 def _bind(name: str, args: tuple, blocks: int) -> Callable[[], None]:
-    from .launch import bind
+    from gemmlab.launch import bind
 
     return bind(compiled(name), *args, grid=blocks, block=THREADS)
 

@@ -6,15 +6,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from gemmlab.check import check, default_shapes
+from gemmlab.compile import compile_kernel, from_ptx
+from gemmlab.errors import CheckError, GemmlabError
+from gemmlab.grading.exercise import Exercise
+from gemmlab.grading.targets import NoDouble, StoredOnce, Target, probe, writes_global
+from gemmlab.reference import numpy_dtype
+from gemmlab.source import CudaSource, resolve
 from kernels import ROOT, Spec
-
-from .check import check, default_shapes
-from .compile import compile_kernel, from_ptx
-from .errors import CheckError, GemmlabError
-from .exercise import Exercise
-from .reference import numpy_dtype
-from .source import CudaSource, resolve
-from .targets import NoDouble, StoredOnce, Target, probe, writes_global
 
 EMULATED_TARGET = "sm_90"
 PTX_LIMIT_CHARS = 2_000_000
@@ -25,6 +24,7 @@ Shape = tuple[int, int, int]
 
 def hidden_shapes(rng) -> list[tuple[str, Shape]]:
     """Draw shapes (M, N, K) that the learner has not seen, each with the name of its category."""
+
     def some(low, high):
         return int(rng.integers(low, high))
 
@@ -140,5 +140,7 @@ class Kernel(Exercise):
         if failed:
             smallest = min(failed, key=lambda item: (item[0][0] * item[0][1] * item[0][2], item[0]))[0]
             categories = ", ".join(dict.fromkeys(category for _, category in failed))
-            raise self.fail(f"right at the public shapes, wrong at hidden ones ({categories}); "
-                            f"the smallest that fails is {'×'.join(map(str, smallest))} (M×N×K)")
+            raise self.fail(
+                f"right at the public shapes, wrong at hidden ones ({categories}); "
+                f"the smallest that fails is {'×'.join(map(str, smallest))} (M×N×K)"
+            )

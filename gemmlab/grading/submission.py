@@ -136,8 +136,12 @@ def _plain(cell):
     entry = metadata.get("gemmlab")
     ids = {name for name in (cell.get("id"), metadata.get("id")) if isinstance(name, str)}
     exercise = entry.get("exercise") if isinstance(entry, dict) else None
-    return {"type": cell.get("cell_type"), "source": source if isinstance(source, str) else "", "ids": ids,
-            "exercise": exercise if isinstance(exercise, str) else None}
+    return {
+        "type": cell.get("cell_type"),
+        "source": source if isinstance(source, str) else "",
+        "ids": ids,
+        "exercise": exercise if isinstance(exercise, str) else None,
+    }
 
 
 def assemble(chapter: Chapter, cells: list[dict]) -> Assembled:
@@ -160,8 +164,13 @@ def assemble(chapter: Chapter, cells: list[dict]) -> Assembled:
         raise SubmissionError(_stranger(chapter, code))
     for exercise, at in chapter.checks.items():
         pristine = notebook["cells"][at]
-        edited = [cell for cell in code if pristine.get("id") in cell["ids"] and cell["source"].strip()
-                  and cell["source"].strip() != pristine["source"].strip()]
+        edited = [
+            cell
+            for cell in code
+            if pristine.get("id") in cell["ids"]
+            and cell["source"].strip()
+            and cell["source"].strip() != pristine["source"].strip()
+        ]
         if edited:
             assembled.notes.append(f"{exercise}: the check cell was edited; the original was used")
     for cell in notebook["cells"]:

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import ptxemu
-
-from .errors import CheckError
-from .targets import Target
+from gemmlab.errors import CheckError
+from gemmlab.grading.targets import Target
 
 FLOAT = 4  # bytes
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 
-from .cublas import (
+from gemmlab.errors import GemmlabError
+from gemmlab.measuring.cublas import (
     BLAS_FUNCTIONS,
     GEMM_DEFAULT,
     LT_FUNCTIONS,
@@ -15,7 +16,6 @@ from .cublas import (
     Problem,
     load_library,
 )
-from .errors import GemmlabError
 
 WORKSPACE_BYTES = 32 << 20
 HEURISTICS = 8

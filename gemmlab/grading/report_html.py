@@ -50,8 +50,15 @@ def _write_csv(path, students, columns):
         for student, own in students.items():
             points = {verdict.exercise: verdict.points for result in own for verdict in result.verdicts}
             notes = "; ".join(f"{result.chapter}: {note}" for result in own for note in result.notes)
-            writer.writerow([_cell(student), *(points.get(item.id, 0) for item in columns), _sum(own, "points"),
-                             _sum(own, "out_of"), _cell(notes)])
+            writer.writerow(
+                [
+                    _cell(student),
+                    *(points.get(item.id, 0) for item in columns),
+                    _sum(own, "points"),
+                    _sum(own, "out_of"),
+                    _cell(notes),
+                ]
+            )
 
 
 def _cell(text):
@@ -73,7 +80,8 @@ def _student(student, results, titles, receipt):
             f"<tr class='{'passed' if verdict.points else 'failed'}'><th scope='row'>{_text(verdict.exercise)} "
             f"{_text(titles.get(verdict.exercise, ''))}</th><td class='points'>{verdict.points} / {verdict.out_of}</td>"
             f"<td class='why'>{_text(verdict.message)}{_answer(result.answers.get(verdict.exercise))}</td></tr>"
-            for verdict in result.verdicts)
+            for verdict in result.verdicts
+        )
         head = "<tr><th>exercise</th><th class='points'>points</th><th>why</th></tr>"
         parts.append(f"<div class='scroll'><table><thead>{head}</thead><tbody>{rows}</tbody></table></div>")
     return _page(student, "".join(parts), receipt)
@@ -93,23 +101,32 @@ def _summary(students, columns, receipt):
     for student, own in students.items():
         points = {verdict.exercise: verdict.points for result in own for verdict in result.verdicts}
         cells = "".join(f"<td class='points'>{points.get(item.id, 0)}</td>" for item in columns)
-        rows.append(f"<tr><th scope='row'><a href='{page_name(student)}'>{_text(student)}</a></th>{cells}"
-                    f"<td class='points'>{_sum(own, 'points')} / {_sum(own, 'out_of')}</td></tr>")
-        notes += [f"<li>{_text(student)}, chapter {_text(result.chapter)}: {_text(note)}</li>"
-                  for result in own for note in result.notes]
+        rows.append(
+            f"<tr><th scope='row'><a href='{page_name(student)}'>{_text(student)}</a></th>{cells}"
+            f"<td class='points'>{_sum(own, 'points')} / {_sum(own, 'out_of')}</td></tr>"
+        )
+        notes += [
+            f"<li>{_text(student)}, chapter {_text(result.chapter)}: {_text(note)}</li>"
+            for result in own
+            for note in result.notes
+        ]
     verdicts = [verdict for own in students.values() for result in own for verdict in result.verdicts]
     solved = [sum(verdict.points > 0 for verdict in verdicts if verdict.exercise == item.id) for item in columns]
     foot = "".join(f"<td class='points'>{count}/{len(students)}</td>" for count in solved)
-    table = (f"<thead><tr><th>student</th>{head}<th class='points'>total</th></tr></thead>"
-             f"<tbody>{''.join(rows)}</tbody><tfoot><tr><th scope='row'>solved by</th>{foot}<td></td></tr></tfoot>")
+    table = (
+        f"<thead><tr><th>student</th>{head}<th class='points'>total</th></tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody><tfoot><tr><th scope='row'>solved by</th>{foot}<td></td></tr></tfoot>"
+    )
     listed = f"<h2>Notes</h2><ul>{''.join(notes)}</ul>" if notes else ""
     return _page("Class summary", f"<div class='scroll'><table>{table}</table></div>{listed}", receipt)
 
 
 def _page(title, body, receipt):
-    return ("<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
-            f"content='width=device-width'><title>{_text(title)}</title><style>{STYLE}</style></head>"
-            f"<body><h1>{_text(title)}</h1>{body}<footer>{_text(receipt)}</footer></body></html>\n")
+    return (
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
+        f"content='width=device-width'><title>{_text(title)}</title><style>{STYLE}</style></head>"
+        f"<body><h1>{_text(title)}</h1>{body}<footer>{_text(receipt)}</footer></body></html>\n"
+    )
 
 
 def _text(value):

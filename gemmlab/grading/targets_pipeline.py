@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from . import stages
-from .count import trace
-from .errors import CheckError, GemmlabError
-from .targets import WARP, Target
+from gemmlab import stages
+from gemmlab.count import trace
+from gemmlab.errors import CheckError, GemmlabError
+from gemmlab.grading.targets import WARP, Target
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,11 @@ class Overlap(Target):
         except GemmlabError:
             raise CheckError("the kernel loads only one tile: walk along K in tiles of BK") from None
         if not seen >= self.least:
-            raise CheckError(f"{seen:.3g} of a warp's shared loads are issued between a tile's global loads and the "
-                             f"store that uses them, the target is {self.least:g}: load before the multiply, store "
-                             "after it")
+            raise CheckError(
+                f"{seen:.3g} of a warp's shared loads are issued between a tile's global loads and the "
+                f"store that uses them, the target is {self.least:g}: load before the multiply, store "
+                "after it"
+            )
 
 
 @dataclass(frozen=True)
@@ -46,12 +48,20 @@ class Barriers(Target):
         spec = counted.compiled.spec
         grid, block, _ = spec.launch_dims(M, N, K)
         warps = -(-block[0] * block[1] * block[2] // WARP) * grid[0] * grid[1] * grid[2]
-        executed = sum(site.executions for site in counted.report.counters.sites
-                       if site.opcode.startswith(("bar.sync", "barrier.sync"))) / warps
+        executed = (
+            sum(
+                site.executions
+                for site in counted.report.counters.sites
+                if site.opcode.startswith(("bar.sync", "barrier.sync"))
+            )
+            / warps
+        )
         tiles = -(-K // self.BK)
         if executed > self.per_tile * tiles + self.extra:
-            raise CheckError(f"{executed:.3g} barriers for {tiles} tiles, the target is {self.per_tile} per tile: with "
-                             "two buffers, which of the two barriers is left?")
+            raise CheckError(
+                f"{executed:.3g} barriers for {tiles} tiles, the target is {self.per_tile} per tile: with "
+                "two buffers, which of the two barriers is left?"
+            )
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The trusted scorer: ``python -m gemmlab.scoring REQUEST`` reads exported answers, judges them, writes verdicts.
+"""The trusted scorer: ``python -m gemmlab.grading.scoring REQUEST`` reads exported answers, judges them, writes verdicts.
 
 It runs in a process of its own and executes no Python of a learner: an answer is numbers, names, or PTX with a block
 size, and PTX runs on the emulator. The request is a JSON file: chapter, key, gpu, seconds (per exercise).
@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from . import export
-from .errors import CheckError, GemmlabError
-from .exercise import Exercise, chapter
-from .sandbox import ROOT
+from gemmlab.errors import CheckError, GemmlabError
+from gemmlab.grading import export
+from gemmlab.grading.exercise import Exercise, chapter
+from gemmlab.grading.sandbox import ROOT
 
 NO_ANSWER = "no answer arrived"
 VERDICTS = "verdicts.jsonl"
@@ -84,8 +84,10 @@ def score(item: Exercise, folder: Path, key: str, seconds: float, gpu: bool) -> 
 
 def with_time_limit(seconds: float) -> None:
     """Raise _TimeUp in this process after `seconds`."""
+
     def up(*_):
         raise _TimeUp
+
     signal.signal(signal.SIGALRM, up)
     signal.setitimer(signal.ITIMER_REAL, seconds)
 

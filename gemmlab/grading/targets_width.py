@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from .errors import CheckError
-from .targets import Target
+from gemmlab.errors import CheckError
+from gemmlab.grading.targets import Target
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,10 @@ class SharedWords(Target):
         if not words:
             raise CheckError("the kernel reads nothing from shared memory: multiply out of the tiles")
         if not fmas or words / fmas > self.limit:
-            raise CheckError(f"a multiply-add reads {words / max(1, fmas):.3g} words of shared memory, the target is "
-                             f"{self.limit:g}: read each value once per step of k, then use it for the whole patch")
+            raise CheckError(
+                f"a multiply-add reads {words / max(1, fmas):.3g} words of shared memory, the target is "
+                f"{self.limit:g}: read each value once per step of k, then use it for the whole patch"
+            )
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,10 @@ class SharedWavefronts(Target):
         if not wavefronts:
             raise CheckError("the kernel reads nothing from shared memory: multiply out of the tiles")
         if not fmas or wavefronts / fmas > self.limit:
-            raise CheckError(f"the shared loads take {wavefronts / max(1, fmas):.3g} wavefronts per multiply-add, the "
-                             f"target is {self.limit:g}: which lanes want the same address?")
+            raise CheckError(
+                f"the shared loads take {wavefronts / max(1, fmas):.3g} wavefronts per multiply-add, the "
+                f"target is {self.limit:g}: which lanes want the same address?"
+            )
 
 
 @dataclass(frozen=True)
@@ -65,5 +69,7 @@ class Wide(Target):
             narrow = min(found, key=lambda access: access.width)
             if narrow.width < self.width:
                 what = "read" if narrow.kind == "ld" else "stored"
-                raise CheckError(f"line {narrow.site.line}: {name} is {what} {narrow.width} bytes per lane at a time, "
-                                 f"the target is {self.width}")
+                raise CheckError(
+                    f"line {narrow.site.line}: {name} is {what} {narrow.width} bytes per lane at a time, "
+                    f"the target is {self.width}"
+                )

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import results
-from .errors import GemmlabError
-from .measure import RECORDED_ON
-from .results import median
+from gemmlab import results
+from gemmlab.errors import GemmlabError
+from gemmlab.measuring.measure import RECORDED_ON
+from gemmlab.results import median
 
 SAMPLES = 5
 LINE_BYTES = 128
@@ -57,8 +57,10 @@ class Probe:
 
     def __str__(self) -> str:
         lines = [f"{self.name} ({self.y} by {self.x}): {self.label}"]
-        return "\n".join(lines + [f"  {key}: " + ", ".join(f"{x:g}: {y:.4g}" for x, y in points)
-                                  for key, points in self.series.items()])
+        return "\n".join(
+            lines
+            + [f"  {key}: " + ", ".join(f"{x:g}: {y:.4g}" for x, y in points) for key, points in self.series.items()]
+        )
 
     __repr__ = __str__
 
@@ -100,10 +102,10 @@ def bytes_in_flight(latency_ns: float, gb_per_s: float) -> float:
 
 
 def _probe(name: str, x: str, y: str, measure: Callable[[], dict]) -> Probe:
-    from .device import device
+    from gemmlab.device import device
 
     if device().kind == "gpu":
-        from . import telemetry
+        from gemmlab.measuring import telemetry
 
         return Probe(name, x, y, measure(), device().name, telemetry.today(), False)
     return recorded(name, x, y)
@@ -121,15 +123,24 @@ def recorded(name: str, x: str = "x", y: str = "y", stem: str = RECORDED_ON, dir
 
 def measure_machine() -> dict:
     """Return {name: record} of all four probes on the GPU at hand, as the "ceilings" of a results file."""
-    from . import telemetry
+    from gemmlab.measuring import telemetry
 
     sensors, found = telemetry.Telemetry(), {}
-    for name, unit, function in (("latency", "cycles", _latency), ("issue_rate", "multiply-adds per cycle", _issue),
-                                 ("copy_rate", "GB/s", _copy), ("residency", "blocks", _residency)):
+    for name, unit, function in (
+        ("latency", "cycles", _latency),
+        ("issue_rate", "multiply-adds per cycle", _issue),
+        ("copy_rate", "GB/s", _copy),
+        ("residency", "blocks", _residency),
+    ):
         series = function()
         clocks = telemetry.summary([sensors.sample()], "sm_mhz")
-        found[name] = {"series": series, "unit": unit, "how": function.__doc__.strip(), "clocks_mhz": clocks,
-                       "date": telemetry.today()}
+        found[name] = {
+            "series": series,
+            "unit": unit,
+            "how": function.__doc__.strip(),
+            "clocks_mhz": clocks,
+            "date": telemetry.today(),
+        }
     return found
 
 
@@ -199,11 +210,10 @@ def _copy() -> dict:
     """Copy 1 GiB with one 4-byte load and store per thread and step; medians of 15 launches between events."""
     import cupy
 
+    from gemmlab.launch import bind
+    from gemmlab.measuring import telemetry
+    from gemmlab.measuring.ceilings import _sample
     from kernels.simt.k01_stream import copy
-
-    from . import telemetry
-    from .ceilings import _sample
-    from .launch import bind
 
     sms = telemetry.attributes()["sms"]
     source = cupy.asarray(np.random.default_rng(1).standard_normal(COPY_FLOATS, dtype=np.float32))
@@ -220,12 +230,11 @@ def _copy() -> dict:
 def _residency() -> dict:
     """Blocks sign in and out on their SM; the most that were present at once, and the prediction."""
     import ptxemu
+    from gemmlab.compile import compile_kernel
+    from gemmlab.device import device
+    from gemmlab.measuring import telemetry
+    from gemmlab.occupancy import occupancy
     from kernels.simt.k01_residency import residency as kernel
-
-    from . import telemetry
-    from .compile import compile_kernel
-    from .device import device
-    from .occupancy import occupancy
 
     profile = ptxemu.profile_for(device().target)
     sms, series = telemetry.attributes()["sms"], {}
@@ -243,7 +252,7 @@ def _residency() -> dict:
 
 
 def _launch(kernel, *args, **where) -> None:
-    from .launch import launch
+    from gemmlab.launch import launch
 
     launch(kernel, *args, backend="gpu", **where)
 

@@ -7,17 +7,34 @@ from pathlib import Path
 
 import nbformat
 
-from . import sandbox
-from .export import INPUTS, VARIABLE
-from .nbval_plugin import COLOUR, DIED, NOT_RUN
-from .submission import Assembled, Chapter
+from gemmlab.grading import sandbox
+from gemmlab.grading.export import INPUTS, VARIABLE
+from gemmlab.grading.submission import Assembled, Chapter
+from gemmlab.nbval_plugin import COLOUR, DIED, NOT_RUN
 
 MEMORY_MB = 4096
 CELL_S = 30
 START_S = 60  # for pytest, the kernel and the imports
 INI = "[pytest]\naddopts =\n"
-PYTEST = ["-m", "pytest", "-c", "pytest.ini", "--rootdir", ".", "--noconftest", "-p", "no:cacheprovider",
-          "-p", "nbval.plugin", "-p", "gemmlab.nbval_plugin", "--nbval-lax", "--nbval-current-env", "-q", "--tb=line"]
+PYTEST = [
+    "-m",
+    "pytest",
+    "-c",
+    "pytest.ini",
+    "--rootdir",
+    ".",
+    "--noconftest",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "nbval.plugin",
+    "-p",
+    "gemmlab.nbval_plugin",
+    "--nbval-lax",
+    "--nbval-current-env",
+    "-q",
+    "--tb=line",
+]
 
 
 @dataclass(frozen=True)
@@ -75,10 +92,20 @@ def _run_nbval(chapter, notebook, work, inputs, options) -> list[tuple[int, str]
     (work / "pytest.ini").write_text(INI, encoding="utf-8")
     log = work / "cells.jsonl"
     finished = sandbox.run(
-        [sys.executable, *PYTEST, "--nbval-cell-timeout", str(options.cell_s), "--nbval-cell-log", log.name,
-         f"exercises/{name}"],
-        work, seconds=START_S + options.cell_s * (len(chapter.answers) + 1), memory_mb=options.memory_mb,
-        hide=options.hide, environment={VARIABLE: str(export), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        [
+            sys.executable,
+            *PYTEST,
+            "--nbval-cell-timeout",
+            str(options.cell_s),
+            "--nbval-cell-log",
+            log.name,
+            f"exercises/{name}",
+        ],
+        work,
+        seconds=START_S + options.cell_s * (len(chapter.answers) + 1),
+        memory_mb=options.memory_mb,
+        hide=options.hide,
+        environment={VARIABLE: str(export), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )
     failures = []
     for line in (log.read_text(encoding="utf-8", errors="replace") if log.is_file() else "").splitlines():

@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 INIT = Path(__file__).with_name("sandbox_init.py")
 PROBE_S = 10
 TAIL_BYTES = 4000
@@ -34,8 +34,10 @@ class Finished:
 @functools.cache
 def isolation() -> str:
     """Return "bubblewrap", "unshare" or "none": the strongest isolation that works on this machine."""
-    for name, probe in (("bubblewrap", ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"]),
-                        ("unshare", [*_unshare(), "true"])):
+    for name, probe in (
+        ("bubblewrap", ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"]),
+        ("unshare", [*_unshare(), "true"]),
+    ):
         if shutil.which(probe[0]) is None:
             continue
         try:
@@ -55,8 +57,16 @@ def explain(kind: str) -> str:
     }[kind]
 
 
-def run(command: list[str], work: Path, *, seconds: float, memory_mb: int, hide: tuple[Path, ...] = (),
-        environment: dict[str, str] | None = None, kind: str | None = None) -> Finished:
+def run(
+    command: list[str],
+    work: Path,
+    *,
+    seconds: float,
+    memory_mb: int,
+    hide: tuple[Path, ...] = (),
+    environment: dict[str, str] | None = None,
+    kind: str | None = None,
+) -> Finished:
     """Run `command` with `work` as its directory, the only one that it can write to under bubblewrap.
 
     It and its children get `memory_mb` MiB of address space each and `seconds` of wall-clock time together, and are
@@ -64,13 +74,28 @@ def run(command: list[str], work: Path, *, seconds: float, memory_mb: int, hide:
     traps: write nothing there again.
     """
     kind = kind or isolation()
-    limited = [sys.executable, "-I", str(INIT), str(memory_mb), str(int(seconds) + 1),
-               os.pathsep.join(map(str, hide if kind == "unshare" else ())), "--", *command]
+    limited = [
+        sys.executable,
+        "-I",
+        str(INIT),
+        str(memory_mb),
+        str(int(seconds) + 1),
+        os.pathsep.join(map(str, hide if kind == "unshare" else ())),
+        "--",
+        *command,
+    ]
     wrapped = {"bubblewrap": lambda: _bubblewrap(work, hide), "unshare": _unshare, "none": list}[kind]() + limited
     started = time.monotonic()
     with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen(wrapped, cwd=work, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                                   env=_environment(work, environment or {}), start_new_session=True)
+        process = subprocess.Popen(
+            wrapped,
+            cwd=work,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=_environment(work, environment or {}),
+            start_new_session=True,
+        )
         try:
             returncode = process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -92,8 +117,18 @@ def _kill(process):
 
 
 def _unshare():
-    return ["unshare", "--user", "--map-root-user", "--net", "--ipc", "--mount", "--pid", "--fork", "--kill-child",
-            "--mount-proc"]
+    return [
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--net",
+        "--ipc",
+        "--mount",
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "--mount-proc",
+    ]
 
 
 def _bubblewrap(work, hide):
@@ -101,8 +136,19 @@ def _bubblewrap(work, hide):
     hidden = [Path("/tmp"), Path.home(), *hide]
     needed = [ROOT, Path(sys.prefix), Path(sys.base_prefix)]
     needed = [path for path in needed if any(_inside(path, place) for place in hidden)]
-    command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/",
-               "--dev", "/dev", "--proc", "/proc"]
+    command = [
+        "bwrap",
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+        "--ro-bind",
+        "/",
+        "/",
+        "--dev",
+        "/dev",
+        "--proc",
+        "/proc",
+    ]
     for path in hidden:
         if path.is_dir() and path != Path("/"):
             command += ["--tmpfs", str(path)]
@@ -120,11 +166,33 @@ def _inside(path, place):
 
 def _environment(work, extra):
     """Return a small environment: nothing of the instructor's, every cache and settings folder inside `work`."""
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH")
-            if name in os.environ}
+    kept = {
+        name: os.environ[name]
+        for name in ("PATH", "LANG", "LC_ALL", "CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH")
+        if name in os.environ
+    }
     home = str(work)
-    folders = dict.fromkeys(("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR",
-                             "JUPYTER_RUNTIME_DIR", "NUMBA_CACHE_DIR", "CUPY_CACHE_DIR"), home)
+    folders = dict.fromkeys(
+        (
+            "HOME",
+            "TMPDIR",
+            "IPYTHONDIR",
+            "MPLCONFIGDIR",
+            "JUPYTER_CONFIG_DIR",
+            "JUPYTER_DATA_DIR",
+            "JUPYTER_RUNTIME_DIR",
+            "NUMBA_CACHE_DIR",
+            "CUPY_CACHE_DIR",
+        ),
+        home,
+    )
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
-    return {**kept, **folders, **threads, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1",
-            "PYDEVD_DISABLE_FILE_VALIDATION": "1", **extra}
+    return {
+        **kept,
+        **folders,
+        **threads,
+        "PYTHONPATH": str(ROOT),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        **extra,
+    }

@@ -8,15 +8,15 @@ import functools
 import numpy as np
 
 import kernels
-
-from . import refusals, results, telemetry, timing
-from .compile import compile_kernel
-from .cublas import problem
-from .errors import GemmlabError
-from .hardware import rate_name
-from .measure import Measurement, hardware_of, refuse_impossible
-from .reference import error_factor, numpy_dtype
-from .rivals import Rivals
+from gemmlab import results
+from gemmlab.compile import compile_kernel
+from gemmlab.errors import GemmlabError
+from gemmlab.hardware import rate_name
+from gemmlab.measuring import refusals, telemetry, timing
+from gemmlab.measuring.cublas import problem
+from gemmlab.measuring.measure import Measurement, hardware_of, refuse_impossible
+from gemmlab.measuring.rivals import Rivals
+from gemmlab.reference import error_factor, numpy_dtype
 
 SCREEN_ROUNDS = 5  # rounds that choose the best of cuBLASLt's heuristics
 HEURISTIC_PREFIX = "heuristic "
@@ -80,7 +80,7 @@ class Truth:
 
 
 def measure_here(spec, M: int, N: int, K: int, mode: str, rounds: int, rivals: bool = True) -> Measurement:
-    """Measure on the current GPU; see gemmlab.measure.measure."""
+    """Measure on the current GPU; see gemmlab.measuring.measure.measure."""
     return Bench(spec, M, N, K, mode).run(rounds, rivals)
 
 
@@ -110,7 +110,7 @@ class Bench:
 
     def bound(self, i: int):
         """Return a function that enqueues one launch of our kernel on set i."""
-        from .launch import bind
+        from gemmlab.launch import bind
 
         grid, block, shared = self.spec.launch_dims(*self.shape)
         return bind(self.compiled, *self._arguments(i), grid=grid, block=block, shared=shared)
@@ -244,7 +244,7 @@ def _round(samples: list[float]) -> list[float]:
 
 
 def _set_bytes(spec, M: int, N: int, K: int) -> int:
-    from .hardware import ITEM_BYTES
+    from gemmlab.hardware import ITEM_BYTES
 
     a, b, c = (ITEM_BYTES[rate_name(dtype)] for dtype in (spec.a_dtype, spec.b_dtype, spec.c_dtype))
     return int(a * M * K + b * K * N + c * M * N)

@@ -5,13 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from .compile import compile_kernel, from_ptx
-from .errors import GemmlabError
-from .exercise import Exercise
-from .kernel_exercise import EMULATED_TARGET, PTX_LIMIT_CHARS
-from .launch import launch
-from .source import CudaSource, resolve
-from .targets import writes_global
+from gemmlab.compile import compile_kernel, from_ptx
+from gemmlab.errors import GemmlabError
+from gemmlab.grading.exercise import Exercise
+from gemmlab.grading.kernel_exercise import EMULATED_TARGET, PTX_LIMIT_CHARS
+from gemmlab.grading.targets import writes_global
+from gemmlab.launch import launch
+from gemmlab.source import CudaSource, resolve
 
 SIZES = (1, 31, 32, 100, 128, 1000, 4096)
 SECTORS = 5  # 32 neighbouring floats, and one to spare: pieces off a sector, warps that split at the end
@@ -75,8 +75,10 @@ class Axpy(Exercise):
             raise self.fail(f"{where}: out[{first}] is {what}{hint}")
         memory = report.counters.total(space="global")
         if memory.requests and memory.sectors > SECTORS * memory.requests:
-            raise self.fail(f"{where}: {memory.sectors / memory.requests:.3g} sectors per request, the target is "
-                            f"{SECTORS}: neighbouring lanes should take neighbouring elements")
+            raise self.fail(
+                f"{where}: {memory.sectors / memory.requests:.3g} sectors per request, the target is "
+                f"{SECTORS}: neighbouring lanes should take neighbouring elements"
+            )
         stored = report.counters.total(space="global", op="st").bytes / (4 * n)
         if stored > 1:
             raise self.fail(f"{where}: out is stored {stored:.3g} times per element")

@@ -19,7 +19,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .errors import GemmlabError
+from gemmlab.errors import GemmlabError
 
 SAMPLE_US = 2000
 GRAPH_BELOW_US = 200

@@ -14,7 +14,7 @@ import ctypes
 import sys
 from dataclasses import dataclass
 
-from .errors import GemmlabError
+from gemmlab.errors import GemmlabError
 
 CUDA_TYPES = {
     "float32": 0, "float64": 1, "float16": 2, "int8": 3, "int32": 10, "bfloat16": 14, "float8_e4m3fn": 28,

@@ -16,14 +16,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from . import export, sandbox, scoring
-from .errors import GemmlabError
-from .exercise import CHAPTERS
-from .exercise import chapter as exercises_of
-from .notebook_run import CELL_S, MEMORY_MB, START_S, Options, execute
-from .report_html import write_reports
-from .scoring import NO_ANSWER, Verdict
-from .submission import Assembled, Chapter, SubmissionError, assemble, chapters, find, read_cells
+from gemmlab.errors import GemmlabError
+from gemmlab.grading import export, sandbox, scoring
+from gemmlab.grading.exercise import CHAPTERS
+from gemmlab.grading.exercise import chapter as exercises_of
+from gemmlab.grading.notebook_run import CELL_S, MEMORY_MB, START_S, Options, execute
+from gemmlab.grading.report_html import write_reports
+from gemmlab.grading.scoring import NO_ANSWER, Verdict
+from gemmlab.grading.submission import Assembled, Chapter, SubmissionError, assemble, chapters, find, read_cells
 
 SCORE_S = 30  # for one exercise
 
@@ -59,8 +59,12 @@ def grade_notebook(student: str, chapter: Chapter, paths: list[Path], options: O
     except (SubmissionError, OSError) as error:
         return Result(student, chapter.name, _zeros(chapter, "no answer"), [str(error)])
     except Exception as error:  # one notebook must not stop the class; the line names what to report to us
-        return Result(student, chapter.name, _zeros(chapter, "no answer"),
-                      [f"the grader failed on this notebook ({type(error).__name__}: {error}); please report it"])
+        return Result(
+            student,
+            chapter.name,
+            _zeros(chapter, "no answer"),
+            [f"the grader failed on this notebook ({type(error).__name__}: {error}); please report it"],
+        )
     return Result(student, chapter.name, verdicts, assembled.notes, assembled.sources)
 
 
@@ -84,16 +88,23 @@ def _score(chapter, trusted, options) -> list[Verdict]:
     request = {"chapter": chapter.name, "key": options.key, "seconds": SCORE_S, "gpu": options.gpu}
     path = trusted / "request.json"
     path.write_text(json.dumps(request), encoding="utf-8")
-    sandbox.run([sys.executable, "-m", "gemmlab.scoring", str(path)], trusted,
-                seconds=START_S + SCORE_S * len(chapter.answers), memory_mb=options.memory_mb, hide=options.hide,
-                kind="none" if options.gpu else None)
+    sandbox.run(
+        [sys.executable, "-m", "gemmlab.grading.scoring", str(path)],
+        trusted,
+        seconds=START_S + SCORE_S * len(chapter.answers),
+        memory_mb=options.memory_mb,
+        hide=options.hide,
+        kind="none" if options.gpu else None,
+    )
     verdicts = trusted / scoring.VERDICTS
     found = {}
     for line in verdicts.read_text(encoding="utf-8").splitlines() if verdicts.is_file() else ():
         verdict = Verdict(**json.loads(line))
         found[verdict.exercise] = verdict
-    return [found.get(item.id, Verdict(item.id, 0, item.points, f"{item.id}: judging ran out of time or memory"))
-            for item in exercises_of(chapter.name)]
+    return [
+        found.get(item.id, Verdict(item.id, 0, item.points, f"{item.id}: judging ran out of time or memory"))
+        for item in exercises_of(chapter.name)
+    ]
 
 
 def _explained(verdict: Verdict, assembled: Assembled, reasons: dict[str, str]) -> Verdict:
@@ -152,14 +163,16 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.out.mkdir(parents=True, exist_ok=True)
     kind = sandbox.explain(sandbox.isolation())
     print(f"isolation: {kind}", file=sys.stderr)
-    todo = [(student, known[name], handed_in.get(name, []))
-            for student, handed_in in class_list.items() for name in known]
+    todo = [
+        (student, known[name], handed_in.get(name, [])) for student, handed_in in class_list.items() for name in known
+    ]
     with ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
         results = list(pool.map(lambda job: _graded(job, options), todo))
     for student, handed_in in class_list.items():
         for path in handed_in.get("", []):
             next(result for result in results if result.student == student).notes.append(
-                f"{path.name} belongs to no graded chapter: name it like the exercise notebook")
+                f"{path.name} belongs to no graded chapter: name it like the exercise notebook"
+            )
     receipt = f"Sandbox: {kind}. Checks: version {scoring.version()}."
     write_reports(arguments.out, results, {name: exercises_of(name) for name in known}, receipt)
     if arguments.json:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from . import export
-from .errors import CheckError, GemmlabError
+from gemmlab.errors import CheckError, GemmlabError
+from gemmlab.grading import export
 
 CHAPTERS = ("01", "02", "03", "04", "05", "06", "07", "08", "09")
 
@@ -215,7 +215,7 @@ def chapter(name: str) -> tuple[Exercise, ...]:
     """Return the exercises of a chapter ("03")."""
     if name not in CHAPTERS:
         raise GemmlabError(f"chapter {name!r} has no exercises yet; chapters with exercises: {', '.join(CHAPTERS)}")
-    return importlib.import_module(f".course.ch{name}", __package__).EXERCISES
+    return importlib.import_module(f"gemmlab.course.ch{name}").EXERCISES
 
 
 def exercise(id: str) -> Exercise:

@@ -7,11 +7,11 @@ import os
 from dataclasses import dataclass
 
 import kernels
-
-from . import refusals, results
-from .errors import GemmlabError
-from .hardware import ITEM_BYTES, from_device, gpu, rate_name
-from .results import show_time
+from gemmlab import results
+from gemmlab.errors import GemmlabError
+from gemmlab.hardware import ITEM_BYTES, from_device, gpu, rate_name
+from gemmlab.measuring import refusals
+from gemmlab.results import show_time
 
 ROUNDS = 20
 RECORDED_ON = "nvidia_h200"
@@ -99,12 +99,12 @@ def measure(
 ) -> Measurement:
     """Return the time of a kernel of the ladder at one shape, beside cuBLAS in the same run.
 
-    `kernel`: a Spec or its name. On a GPU that can run it the kernel is checked, then timed (see gemmlab.timing) in
+    `kernel`: a Spec or its name. On a GPU that can run it the kernel is checked, then timed (see gemmlab.measuring.timing) in
     `rounds` interleaved rounds; `mode`: "cold" or "warm". Elsewhere the recorded figure is returned and says so; where
     none is recorded, `record` is None and `why` says it. Raises GemmlabError for an unknown kernel, a shape that it
-    does not take, and everything that gemmlab.refusals refuses.
+    does not take, and everything that gemmlab.measuring.refusals refuses.
     """
-    from .device import device
+    from gemmlab.device import device
 
     spec = spec_of(kernel)
     for name, size in zip("MNK", (M, N, K), strict=True):
@@ -118,7 +118,7 @@ def measure(
     if os.environ.get("GEMMLAB_STATIC") and stored.record and not stored.why:
         return stored
     if here.kind == "gpu" and spec.runs_on(here.cc):
-        from .measure_gpu import measure_here
+        from gemmlab.measuring.measure_gpu import measure_here
 
         return measure_here(spec, M, N, K, mode, rounds, rivals)
     return stored

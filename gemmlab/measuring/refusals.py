@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from .errors import GemmlabError
-from .hardware import GPU, rate_name
-from .roofline import flops
+from gemmlab.errors import GemmlabError
+from gemmlab.hardware import GPU, rate_name
+from gemmlab.roofline import flops
 
 SAMPLE = 1 << 20  # elements of an input that are looked at
 MOST_EQUAL = 0.5  # largest share of an input that may be one value

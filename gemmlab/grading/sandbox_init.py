@@ -19,8 +19,12 @@ FILE_LIMIT_BYTES = 256 << 20
 
 def limit(memory_mb: int, cpu_seconds: int) -> None:
     """Set hard limits on address space, processor time, file size and core dumps."""
-    for name, value in ((resource.RLIMIT_AS, memory_mb << 20), (resource.RLIMIT_CPU, 4 * cpu_seconds),
-                        (resource.RLIMIT_FSIZE, FILE_LIMIT_BYTES), (resource.RLIMIT_CORE, 0)):
+    for name, value in (
+        (resource.RLIMIT_AS, memory_mb << 20),
+        (resource.RLIMIT_CPU, 4 * cpu_seconds),
+        (resource.RLIMIT_FSIZE, FILE_LIMIT_BYTES),
+        (resource.RLIMIT_CORE, 0),
+    ):
         resource.setrlimit(name, (value, value))
 
 
@@ -38,8 +42,10 @@ def raise_loopback() -> None:
 def hide(paths: list[str]) -> None:
     """Cover each folder with an empty one, in this mount namespace only; raise OSError if the system refuses."""
     libc = ctypes.CDLL(None, use_errno=True)
-    for source, target, kind, flags in [(None, b"/", None, MS_REC_PRIVATE),
-                                        *((b"none", os.fsencode(path), b"tmpfs", 0) for path in paths)]:
+    for source, target, kind, flags in [
+        (None, b"/", None, MS_REC_PRIVATE),
+        *((b"none", os.fsencode(path), b"tmpfs", 0) for path in paths),
+    ]:
         if libc.mount(source, target, kind, flags, None) != 0:
             raise OSError(ctypes.get_errno(), f"cannot hide {os.fsdecode(target)}")
 

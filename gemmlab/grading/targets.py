@@ -12,14 +12,13 @@ from typing import ClassVar
 import numpy as np
 
 import ptxemu
+from gemmlab import lint
+from gemmlab.compile import Compiled
+from gemmlab.errors import CheckError
+from gemmlab.launch import launch
+from gemmlab.reference import Problem, numpy_dtype
+from gemmlab.rules import evaluate_rule, launch_rule, rule_args
 from ptxemu.report import Report
-
-from . import lint
-from .compile import Compiled
-from .errors import CheckError
-from .launch import launch
-from .reference import Problem, numpy_dtype
-from .rules import evaluate_rule, launch_rule, rule_args
 
 WARP = 32
 ACCESS_LIMIT = 1 << 16
@@ -64,8 +63,16 @@ def probe(compiled: Compiled, shape: tuple[int, int, int]) -> Counted:
     grid, block, shared = evaluate_rule(rule, M, N, K)
     ctas, warps = range(math.prod(grid)), range(-(-math.prod(block) // WARP))
     trace = ptxemu.Trace(ctas=tuple(ctas), warps=tuple(warps), spaces=("global",), limit=ACCESS_LIMIT)
-    done = launch(compiled, *rule_args(rule, A=A, B=B, C=C, M=M, N=N, K=K), grid=grid, block=block, shared=shared,
-                  backend="emulator", check=False, trace=trace)
+    done = launch(
+        compiled,
+        *rule_args(rule, A=A, B=B, C=C, M=M, N=N, K=K),
+        grid=grid,
+        block=block,
+        shared=shared,
+        backend="emulator",
+        check=False,
+        trace=trace,
+    )
     return Counted(compiled, shape, C.itemsize, done.report)
 
 
@@ -91,8 +98,9 @@ class NoDouble(Target):
         }
         for found in lint.f64(counted.compiled.ptx, ()):
             where = f"line {found.line}: " if found.line else ""
-            raise CheckError(f"{where}float64 arithmetic although every array is float32: "
-                             f"{cure[counted.compiled.language]}")
+            raise CheckError(
+                f"{where}float64 arithmetic although every array is float32: {cure[counted.compiled.language]}"
+            )
 
 
 @dataclass(frozen=True)
@@ -125,5 +133,7 @@ class Sectors(Target):
         if not total <= self.limit:
             _, line = max(counted.sectors[name] for name in self.arrays)
             where = f" (line {line})" if line else ""
-            raise CheckError(f"a request for {' plus one for '.join(self.arrays)} takes {total:.3g} sectors{where}, "
-                             f"the target is {self.limit:g}: which index changes from lane to lane?")
+            raise CheckError(
+                f"a request for {' plus one for '.join(self.arrays)} takes {total:.3g} sectors{where}, "
+                f"the target is {self.limit:g}: which index changes from lane to lane?"
+            )

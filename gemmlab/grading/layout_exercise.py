@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .bank_probe import wavefronts
-from .exercise import Exercise, number
+from gemmlab.bank_probe import wavefronts
+from gemmlab.grading.exercise import Exercise, number
 
 
 @dataclass(frozen=True)
