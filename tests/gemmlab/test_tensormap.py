@@ -75,7 +75,7 @@ def test_there_are_enough_recorded_cases():
     assert 50 <= refused <= len(CASES) - 50
 
 
-@pytest.mark.skipif(not RECORDS, reason="no driver's verdicts recorded yet: tools/record_tensormaps.py makes them on a GPU")
+@pytest.mark.skipif(not RECORDS, reason="no verdicts recorded yet: tools/record_tensormaps.py makes them on a GPU")
 def test_agrees_with_the_driver():
     wrong = []
     for path in RECORDS:
@@ -135,3 +135,33 @@ def test_a_map_where_a_number_belongs():
     made = gl.tensor_map(np.zeros((16, 16), np.float32), (8, 16))
     with pytest.raises(gl.GemmlabError, match="declare it const __grid_constant__ CUtensorMap"):
         gl.launch(gl.cuda_source(KERNEL, "tile"), made, made, made, 0, grid=1, block=32, backend="emulator")
+
+
+def test_arguments_reach_the_driver(monkeypatch):
+    from cuda.bindings import driver
+
+    from gemmlab import compat
+    from gemmlab.tensormap import for_gpu
+
+    class Driver:
+        def __getattr__(self, name):
+            return getattr(driver, name)
+
+        def cuTensorMapEncodeTiled(self, *arguments):
+            self.seen = arguments
+            return driver.CUresult.CUDA_SUCCESS if self.good else driver.CUresult.CUDA_ERROR_INVALID_VALUE, made
+
+    fake, made = Driver(), driver.CUtensorMap()
+    made.opaque = [driver.cuuint64_t(value) for value in range(16)]
+    monkeypatch.setattr(compat, "driver_module", lambda: fake)
+    fake.good = True
+    data = for_gpu(replace(BASE, swizzle=128, l2_promotion=256), 0x1000)
+    assert data == np.arange(16, dtype=np.uint64).tobytes()
+    dtype, rank, address, dims, strides, box, steps, interleave, swizzle, promotion, fill = fake.seen
+    assert (dtype.name, rank, address) == ("CU_TENSOR_MAP_DATA_TYPE_FLOAT16", 2, 0x1000)
+    assert [[int(v) for v in values] for values in (dims, strides, box, steps)] == [[256, 128], [512], [64, 64], [1, 1]]
+    assert (swizzle.name, promotion.name) == ("CU_TENSOR_MAP_SWIZZLE_128B", "CU_TENSOR_MAP_L2_PROMOTION_L2_256B")
+    assert interleave.value == 0 and fill.value == 0
+    fake.good = False
+    with pytest.raises(gl.GemmlabError, match="CUDA_ERROR_INVALID_VALUE.*globalAddress"):
+        for_gpu(BASE, 0x1008)

@@ -1,0 +1,58 @@
+"""Tensor copies against an independent reference, and against the bytes that a GPU moved."""
+
+import base64
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from golden_tma import CASES, SHARED, run
+
+from gemmlab.tensormap import DTYPES
+
+RECORDS = sorted((Path(__file__).parent / "data").glob("tma_goldens_*.json.gz"))
+NAMES = list(CASES)
+
+
+def reference(case):
+    """What ``run`` must give, element by element from the definition: PTX ISA, "Tensors"."""
+    array, tensor_map = case.make()
+    tiled, size = tensor_map.tiled, DTYPES[case.dtype][1]
+    shared = np.full(SHARED, 0xA5, np.uint8)
+    if not case.load:
+        words = (np.arange(1, SHARED // 4 + 1, dtype=np.uint64) * 0x9E3779B9 & 0xFFFFFFFF).astype(np.uint32)
+        shared = words.view(np.uint8)
+    steps = (1, *tiled.element_strides[1:])
+    counts = [-(-b // s) for b, s in zip(tiled.box, steps, strict=True)]
+    for number, index in enumerate(np.ndindex(*reversed(counts))):
+        at = case.at + number * size
+        mask = {0: 0, 32: 1, 64: 3, 128: 7}[case.swizzle]
+        at ^= (at >> 7 & mask) << 4
+        where = [c + i * s for c, i, s in zip(case.corner, reversed(index), steps, strict=True)]
+        inside = all(0 <= w < d for w, d in zip(where, case.dims, strict=True))
+        source = where[0] * size + sum(w * s for w, s in zip(where[1:], tiled.strides, strict=True))
+        if not case.load:
+            if inside:
+                array[source : source + size] = shared[at : at + size]
+        elif inside:
+            shared[at : at + size] = array[source : source + size]
+        else:
+            shared[at : at + size] = 0
+    return (shared if case.load else array).view(np.uint32)
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if not CASES[n].nan_fill][::2])
+def test_every_element_lands_where_it_must(name):
+    np.testing.assert_array_equal(run(CASES[name], "emulator"), reference(CASES[name]))
+
+
+@pytest.mark.skipif(not RECORDS, reason="no tensor copies recorded yet: tools/record_tma.py makes them on a GPU")
+@pytest.mark.parametrize("name", NAMES)
+def test_as_on_the_gpu(name):
+    for path in RECORDS:
+        recorded = json.loads(gzip.decompress(path.read_bytes()))["cases"]
+        if name not in recorded:
+            pytest.skip("not in the record: record again")
+        expected = np.frombuffer(base64.b64decode(recorded[name]), np.uint32)
+        np.testing.assert_array_equal(run(CASES[name], "emulator"), expected)
