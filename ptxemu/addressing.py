@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .ir import Address, Int, Symbol
-from .layout import LANE_SPECIAL, LAUNCH_SPECIAL, LOCAL_WINDOW, SEEN_LANES, SHARED_WINDOW, WINDOW_SIZE
+from .layout import CLUSTER_SPAN, LANE_SPECIAL, LAUNCH_SPECIAL, LOCAL_WINDOW, SEEN_LANES, SHARED_WINDOW, WINDOW_SIZE
 from .llvm import POINTER
 from .values import Values, to_signed
 
@@ -58,15 +58,11 @@ class Addressing(Values):
             return self.op(f"trunc i64 {self._clock()} to i32"), 32
         if name in ("clock_hi", "globaltimer_hi"):
             return self.op(f"trunc i64 {self.op(f'lshr i64 {self._clock()}, 32')} to i32"), 32
-        constant = {"gridid": (0, 64), "ntid.w": (1, 32), "nctaid.w": (1, 32), "is_explicit_cluster": (0, 1)}.get(name)
+        constant = {"gridid": (0, 64), "ntid.w": (1, 32), "nctaid.w": (1, 32)}.get(name)
         if constant is not None:
-            return str(constant[0]) if constant[1] > 1 else "false", constant[1]
-        if name.startswith("cluster_n") or name in ("nclusterid.x", "nclusterid.y", "nclusterid.z"):
-            return self.special("nctaid." + name[-1]) if name.startswith("ncl") else ("1", 32)
-        if name.startswith("clusterid."):
-            return self.special("ctaid." + name[-1])
-        if name.startswith("cluster_ctaid.") or name == "cluster_ctarank":
-            return "0", 32
+            return str(constant[0]), constant[1]
+        if name == "is_explicit_cluster":
+            return self.op(f"icmp ugt i32 {self.special('cluster_nctarank')[0]}, 1"), 1
         return self.unsupported(f"special register %{name}")
 
     def _clock(self):
@@ -141,7 +137,27 @@ class Addressing(Values):
         good = self._slow(good, f"call i1 @lookup(i64 %ctx, i64 {site}, i64 %lane64, i64 {address}, i64 {nbytes})")
         return self.op(f"add i64 {address}, {self.ctx('global_delta')}"), good
 
+    def _cluster(self, offset, nbytes):
+        """(host address, whether it fits) of an offset in the cluster's shared memory: see ptxemu/cluster.py."""
+        rank = self.op(f"lshr i64 {offset}, {WINDOW_SIZE.bit_length() - 1}")
+        low = self.op(f"and i64 {offset}, {WINDOW_SIZE - 1}")
+        mine = self.op(f"zext i32 {self.special('cluster_ctarank')[0]} to i64")
+        ahead = self.op(f"sub i64 {self.op(f'sub i64 {rank}, 1')}, {mine}")
+        far = self.op(f"mul i64 {ahead}, {self.ctx('shared_pitch')}")
+        own = self.op(f"icmp eq i64 {rank}, 0")
+        host = self.op(f"add i64 {self.op(f'add i64 {self.shared_base()}, {low}')}, "
+                       f"{self.op(f'select i1 {own}, i64 0, i64 {far}')}")  # fmt: skip
+        size = self.op(f"zext i32 {self.special('cluster_nctarank')[0]} to i64")
+        end = self.op(f"add i64 {low}, {nbytes}")
+        inside = self.op(f"icmp ule i64 {end}, {self.ctx('shared_size')}")
+        return host, self.op(f"and i1 {inside}, {self.op(f'icmp ule i64 {rank}, {size}')}")
+
     def _shared(self, address, nbytes, site):
+        if "shared::cluster" in self.ins.mods:
+            host, good = self._cluster(address, nbytes)
+            if nbytes > 1:
+                good = self.op(f"and i1 {good}, {self._aligned(address, nbytes)}")
+            return host, self._slow(good, f"call i1 @fault(i64 %ctx, i64 {site}, i64 %lane64, i64 {address})")
         size = self.ctx("shared_size")
         fits = self.hoist(("fits", nbytes), f"icmp uge i64 {size}, {nbytes}")
         less = self.hoist(("less", nbytes), f"sub i64 {size}, {nbytes - 1}")
@@ -179,21 +195,24 @@ class Addressing(Values):
     def _generic(self, address, nbytes, site):
         """Choose by window; a shared or local window address is checked as such."""
         shared_offset = self.op(f"sub i64 {address}, {SHARED_WINDOW}")
-        in_shared = self.op(f"icmp ult i64 {shared_offset}, {WINDOW_SIZE}")
+        clusters = self.program.clusters
+        in_shared = self.op(f"icmp ult i64 {shared_offset}, {CLUSTER_SPAN if clusters else WINDOW_SIZE}")
         local_offset = self.op(f"sub i64 {address}, {LOCAL_WINDOW}")
         in_local = self.op(f"icmp ult i64 {local_offset}, {WINDOW_SIZE}")
         host_g, host_s = self.temp(), self.temp()
         size = self.ctx("shared_size")
         end = self.op(f"add i64 {shared_offset}, {nbytes}")
         local_end = self.op(f"add i64 {local_offset}, {nbytes}")
-        ok_s = self.op(f"and i1 {in_shared}, {self.op(f'icmp ule i64 {end}, {size}')}")
+        remote, fits = self._cluster(shared_offset, nbytes) if clusters else (None, None)
+        fits = fits or self.op(f"icmp ule i64 {end}, {size}")
+        ok_s = self.op(f"and i1 {in_shared}, {fits}")
         ok_l = self.op(f"and i1 {in_local}, {self.op(f'icmp ule i64 {local_end}, {self.program.local_size}')}")
         either = self.op(f"or i1 {ok_s}, {ok_l}")
         if nbytes > 1:
             either = self.op(f"and i1 {either}, {self._aligned(address, nbytes)}")
         good = self._slow(either, f"call i1 @lookup(i64 %ctx, i64 {site}, i64 %lane64, i64 {address}, i64 {nbytes})")
         self.emit(f"{host_g} = add i64 {address}, {self.ctx('global_delta')}")
-        self.emit(f"{host_s} = add i64 {shared_offset}, {self.shared_base()}")
+        self.emit(f"{host_s} = add i64 {remote or shared_offset}, {'0' if clusters else self.shared_base()}")
         host_l = self.op(f"add i64 {local_offset}, {self.local_base()}")
         host = self.op(f"select i1 {in_shared}, i64 {host_s}, i64 {host_g}")
         return self.op(f"select i1 {in_local}, i64 {host_l}, i64 {host}"), good

@@ -77,9 +77,9 @@ def flat(machine, space):
 
 def shared_place(machine, idx, addr):
     """(slots, byte offsets) of each lane's shared::cta or shared::cluster address."""
-    return machine.slot_of[idx], addr
+    return machine.clusters.locate(machine.slot_of[idx].astype(np.int64), addr)
 
 
 def cluster_slots(machine, slot):
     """Slots of the CTAs of the cluster of ``slot``, by rank."""
-    return [slot]
+    return machine.clusters.members(slot)

@@ -57,13 +57,23 @@ def _check_fit(entry, grid, block, shared, profile):
         )
 
 
-def _check_cluster(entry, cluster):
+def _check_cluster(entry, cluster, grid, profile):
+    """The cluster's dimensions, if it can be launched."""
     compiled = entry.directives.get("reqnctapercluster", ())
-    if (cluster is not None and _triple(cluster, "cluster") != (1, 1, 1)) or np.prod(compiled, dtype=int) > 1:
+    compiled = _triple(compiled, "cluster") if compiled else None
+    dims = compiled or (1, 1, 1) if cluster is None else _triple(cluster, "cluster")
+    if compiled and dims != compiled:
+        raise LaunchError(f"cluster {dims}: {entry.name} was compiled for {compiled} (__cluster_dims__)")
+    size = dims[0] * dims[1] * dims[2]
+    if size == 1:
+        return dims
+    if size > profile.max_cluster:
         raise LaunchError(
-            "clusters of more than one CTA are not supported by ptxemu: launch without cluster= and compile without "
-            "__cluster_dims__, or run on a GPU"
+            f"cluster {dims} has {size} CTAs; a cluster on {profile.name} has at most {profile.max_cluster}"
         )
+    if any(n % c for n, c in zip(grid, dims, strict=True)):
+        raise LaunchError(f"grid {grid} is no multiple of the cluster {dims} in every dimension")
+    return dims
 
 
 def _check_target(entry, profile):
@@ -167,13 +177,15 @@ def _fill(entry, memory, values):
     return data
 
 
-def _slots(entry, total, threads, shared, profile):
+def _slots(entry, total, threads, shared, profile, cluster):
     """(slots, capacity in lanes): how many CTAs run together."""
     stride = round_up(threads, 32)
     if entry.spins:
         slots = min(total, profile.resident_ctas(threads, shared), max(MAX_LANES // stride, 1))
     else:
         slots = min(total, max(BATCH_LANES // stride, 1))
+    size = cluster[0] * cluster[1] * cluster[2]
+    slots = max(slots // size, 1) * size
     capacity = BATCH_LANES
     while capacity < slots * stride:
         capacity *= 2
@@ -207,7 +219,7 @@ def launch(
     if schedule not in ("late", "early") and not isinstance(schedule, (int, np.integer)):
         raise LaunchError(f"schedule {schedule!r}: use 'late', 'early' or an integer seed")
     grid, block = _triple(grid, "grid"), _triple(block, "block")
-    _check_cluster(entry, cluster)
+    cluster = _check_cluster(entry, cluster, grid, profile)
     _check_target(entry, profile)
     _check_fit(entry, grid, block, shared, profile)
     arrays, values = _bind(entry, args)
@@ -219,7 +231,7 @@ def launch(
     total = grid[0] * grid[1] * grid[2]
     threads = block[0] * block[1] * block[2]
     shared_bytes = entry.program.dynamic_offset + shared if shared else entry.static_shared
-    slots, capacity = _slots(entry, total, threads, shared_bytes, profile)
+    slots, capacity = _slots(entry, total, threads, shared_bytes, profile, cluster)
     observer = None
     if check or count or trace is not None:
         observer = Observer(
@@ -233,6 +245,7 @@ def launch(
             trace=trace,
             shared_bytes=shared_bytes,
             slots=slots,
+            clustered=cluster != (1, 1, 1),
         )
         if check:
             for reg, site in entry.program.never_defined:
@@ -253,6 +266,7 @@ def launch(
         entry.spins,
         progress,
         profile,
+        cluster,
     )
     completed, seconds = timed(machine)
     steps = machine.steps

@@ -25,6 +25,7 @@ CTX = {
             "clock",
             "index",
             "guards",
+            "shared_pitch",
         )
     )
 }
@@ -38,6 +39,13 @@ LANE_SPECIAL = (
     "tid.w",
     "ctaid.w",
     "smid",
+    "cluster_ctaid.x",
+    "cluster_ctaid.y",
+    "cluster_ctaid.z",
+    "clusterid.x",
+    "clusterid.y",
+    "clusterid.z",
+    "cluster_ctarank",
     "tid.linear",
 )  # int32 rows
 LAUNCH_SPECIAL = (
@@ -51,6 +59,13 @@ LAUNCH_SPECIAL = (
     "dynamic_smem_size",
     "total_smem_size",
     "nwarpid",
+    "cluster_nctaid.x",
+    "cluster_nctaid.y",
+    "cluster_nctaid.z",
+    "nclusterid.x",
+    "nclusterid.y",
+    "nclusterid.z",
+    "cluster_nctarank",
 )
 SEEN_LANES = 2048  # lanes that one call may run when addresses are recorded
 MAX_FAULTS = 4096
@@ -59,3 +74,4 @@ SHARED_WINDOW = 0x0100_0000_0000  # generic addresses of shared memory
 LOCAL_WINDOW = 0x0200_0000_0000
 GLOBAL_BASE = 0x7F00_0000_0000
 WINDOW_SIZE = 1 << 24
+CLUSTER_SPAN = 17 * WINDOW_SIZE  # of shared memory with that of 16 CTAs of a cluster

@@ -15,6 +15,7 @@ import numpy as np
 
 from .barriers import Barriers
 from .bulk import Bulk
+from .cluster import Clusters
 from .copies import Copies
 from .faults import report_faults
 from .group import Group
@@ -48,9 +49,10 @@ class Machine(Scheduler):
         spins,
         progress,
         profile,
+        cluster=(1, 1, 1),
     ):
         self.program, self.unit, self.memory, self.observer = program, unit, memory, observer
-        self.grid, self.block = grid, block
+        self.grid, self.block, self.cluster = grid, block, cluster
         self.threads = block[0] * block[1] * block[2]
         self.stride = -(-self.threads // 32) * 32
         self.slots, self.total, self.spins, self.progress = slots, total_ctas, spins, progress
@@ -71,12 +73,14 @@ class Machine(Scheduler):
         self.allocate(shared_bytes)
         self.barriers = Barriers(self)
         self.copies, self.mbarriers, self.bulk = Copies(self), Mbarriers(self), Bulk(self)
+        self.clusters = Clusters(self, cluster)
         self.wgmma, self.pool = Wgmma(self), RegisterPool(self)
         memory.machine = self
 
     def release(self):
         """Break reference cycles, so that the arrays go at once."""
-        self.barriers = self.copies = self.mbarriers = self.bulk = self.wgmma = self.pool = self.memory.machine = None
+        self.barriers = self.copies = self.mbarriers = self.bulk = self.memory.machine = None
+        self.wgmma = self.pool = self.clusters = None
         self.runnable, self.parked = {}, {}
 
     def run(self):
@@ -92,7 +96,7 @@ class Machine(Scheduler):
     def start(self, slots):
         """Start the next CTAs of the grid in these slots."""
         slots = slots[: self.total - self.next_cta]
-        ctas = self.next_cta + np.arange(len(slots))
+        ctas = self.clusters.place(self.next_cta + np.arange(len(slots)))
         self.next_cta += len(slots)
         self.slot_cta[slots] = ctas
         self.live[slots] = self.threads
@@ -102,6 +106,7 @@ class Machine(Scheduler):
         for row, values in zip((3, 4, 5), position, strict=True):
             self.special[row, lanes] = values[:, None]
         self.special[LANE_SPECIAL.index("smid"), lanes] = (ctas % self.profile.sms)[:, None]
+        self.clusters.start(slots, lanes, position)
         self.shared[slots] = 0xFF
         self.barriers.reset(slots)
         for ledger in (self.copies, self.mbarriers, self.bulk):
@@ -228,11 +233,17 @@ class Machine(Scheduler):
         if len(ended):
             self.last_progress = self.steps
             self.bulk.ended(ended)
+            if self.observer is not None and self.observer.clusters:
+                for slot in ended.tolist():
+                    last = group.idx[slots == slot][-1]
+                    self.observer.clusters.exited(slot, int(self.tid_of[last]))
             self.slot_cta[ended] = -1
             if self.progress is not None:
                 self.progress(len(ended))
             if self.spins and self.next_cta < self.total:
-                self.start(ended)
+                restart = self.clusters.restartable(ended)
+                if len(restart):
+                    self.start(restart)
 
     def trap(self, segment, group):
         """``trap`` and failed device assertions end the launch."""

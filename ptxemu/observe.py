@@ -26,6 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from .async_check import AsyncChecks, needs_checks
+from .cluster_check import ClusterChecks
 from .facts import EXAMPLES, Facts
 from .inflight import InFlight, copies_to_shared
 from .outputs import output_findings
@@ -74,8 +75,9 @@ class Observer:
     """
 
     def __init__(
-        self, entry, grid, block, memory, profile, check=True, count=True, trace=None, shared_bytes=0, slots=1
-    ):
+        self, entry, grid, block, memory, profile, check=True, count=True, trace=None, shared_bytes=0, slots=1,
+        clustered=False,
+    ):  # fmt: skip
         self.entry, self.memory, self.profile = entry, memory, profile
         self.name = ThreadNames(grid, block)
         bx, by, bz = self.name.block
@@ -87,11 +89,14 @@ class Observer:
         self.shared_layout = tuple(getattr(entry, "shared_layout", ()))
         copies = check and any(copies_to_shared(s) for s in entry.sites)
         self.flight = InFlight(entry.sites, slots, shared_bytes, self._copy_finding) if copies else None
+        self.clusters = ClusterChecks(self, slots, bx * by * bz) if check and clustered else None
         self.reading = None
         if check and any(s.opcode.startswith("wgmma.mma_async") for s in entry.sites):
             self.reading = self.race.reading = Reading(slots, shared_bytes, self._read_finding)
             self.race.proxies = Proxies(slots, bx * by * bz, shared_bytes, self._proxy_finding)
-        self.async_ = AsyncChecks(self, slots, shared_bytes, bx * by * bz) if check and needs_checks(entry.sites) else None
+        self.async_ = None
+        if check and needs_checks(entry.sites):
+            self.async_ = AsyncChecks(self, slots, shared_bytes, bx * by * bz)
         self.facts = Facts(entry.sites, memory, self.name, self.shared_layout)
 
     def begin(self, slots, ctas):
@@ -106,6 +111,8 @@ class Observer:
             self.async_.begin(slots)
         if self.reading:
             self.reading.begin(slots)
+        if self.clusters:
+            self.clusters.begin(slots)
 
     def execute(self, block, lanes):
         """Lanes run basic block ``block`` (index) to its end, once. Called once per run of a block, cheap."""
@@ -120,7 +127,7 @@ class Observer:
         if self.tally:
             self.tally.skipped[site] = self.tally.skipped.get(site, 0) + lanes.n - active
 
-    def access(self, site, space, addr, lanes, same=None):
+    def access(self, site, space, addr, lanes, same=None, home=None):
         """Lanes access memory at ``addr`` int64[n] (global: virtual address; shared, local, const: byte offset in
         the CTA or thread).
 
@@ -128,9 +135,13 @@ class Observer:
         one, also for generic accesses.
 
         ``same``: for stores, bool[n]: the store left in memory what was there already (lanes of one instruction
-        store in their order); else None.
+        store in their order); else None. ``home`` int64[n]: the slots whose shared memory it is, where that is
+        another CTA's of the cluster.
         """
         if not lanes.n:
+            return
+        if home is not None:
+            self._remote(site, addr, lanes, same, home)
             return
         if self.tally:
             self.tally.access(site, space, addr, lanes)
@@ -144,6 +155,23 @@ class Observer:
                 return
         if self.race:
             self.race.access(site, space, addr, lanes, same)
+
+    def _remote(self, site, addr, lanes, same, home):
+        if self.tally:
+            self.tally.access(site, "shared", addr, lanes)
+        if self.race:
+            self.clusters.touched(site, lanes, home)
+            self.race.access(site, "shared", addr, lanes, same, home=home)
+
+    def cluster_arrive(self, lanes, release):
+        """Threads arrive at barrier.cluster; ``release``: their accesses so far are ordered before its completion."""
+        if self.clusters:
+            self.clusters.arrive(lanes, release)
+
+    def cluster_barrier(self, slots):
+        """barrier.cluster is complete in the cluster in ``slots``."""
+        if self.clusters:
+            self.clusters.complete(slots)
 
     def copy_issued(self, copy, lanes):
         """Lanes start an asynchronous copy (copies.Copy) from global to shared memory. The shared half of its

@@ -12,6 +12,7 @@ from . import (  # noqa: F401
     ops_bits,
     ops_bulk,
     ops_carry,
+    ops_cluster,
     ops_convert,
     ops_copy,
     ops_float,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .errors import PtxError
 from .ir import Int, Reg
+from .ops_cluster import cluster_barrier
 from .postmortem import Stop
 from .registry import collective
 
@@ -35,9 +35,7 @@ def barrier(machine, segment, ins, site, group):
     if mods[0] == "warp":
         return warp_barrier(machine, segment, ins, site, group)
     if mods[0] == "cluster":
-        raise PtxError(
-            f"{machine.program.where(ins)}: {ins.opcode!r} is not supported by ptxemu; run this kernel on a GPU"
-        )
+        return cluster_barrier(machine, segment, ins, site, group)
     operands, values, red = list(ins.operands), None, "red" in mods
     if red:
         source = operands[-1]

@@ -26,6 +26,7 @@ _IGNORED = {
     "global",
     "shared",
     "shared::cta",
+    "shared::cluster",
     "local",
     "const",
     "param",

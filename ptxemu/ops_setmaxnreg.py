@@ -1,8 +1,8 @@
 """setmaxnreg: warps hand registers back, or wait for more (PTX ISA 9.7.19.5).
 
-A block starts with what the compiler gave each thread: with setmaxnreg, ptxas takes 65,536 registers over the threads of
-as many blocks as .minnctapersm says, rounded down to a multiple of 8. That is the block's pool; .inc waits until the
-other warps have handed back enough.
+A block starts with what the compiler gave each thread: with setmaxnreg, ptxas shares 65,536 registers among the threads
+of as many blocks as .minnctapersm says, rounded down to a multiple of 8. That is the block's pool; .inc waits until
+the other warps have handed back enough.
 """
 
 from __future__ import annotations

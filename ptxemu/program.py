@@ -19,6 +19,11 @@ from .ops import COLLECTIVE
 from .segments import MEMORY_OPS, SCOPES, STRONG, TERMINATORS, Segment, Site, collective_facts, memory_facts
 
 
+def _reaches_others(ins):
+    """Whether an instruction has to do with the shared memory of other CTAs."""
+    return ins.op in ("mapa", "getctarank") or (ins.op in MEMORY_OPS and "shared::cluster" in ins.mods)
+
+
 class Program:
     """One entry, ready for code generation."""
 
@@ -28,6 +33,7 @@ class Program:
         flat.run(entry)
         self.tables = flat.tables
         self.sites, self.segments = [], []
+        self.clusters = any(isinstance(i, Instr) and _reaches_others(i) for i in flat.body)
         self._place(flat)
         self._cut(flat.body)
         self._liveness()

@@ -53,7 +53,7 @@ class RaceChecker:
             self.shared = sh.with_more_readers(self.shared, MANY)
             self.global_ = sh.with_more_readers(self.global_, MANY)
 
-    def access(self, site, space, addr, lanes, same, report=True):
+    def access(self, site, space, addr, lanes, same, report=True, home=None):
         """Check and enter one memory instruction; without ``report`` only enter it."""
         if space in _NO_SHADOW:
             return
@@ -61,17 +61,18 @@ class RaceChecker:
         in_shared = space == "shared"
         nbytes = info.width * info.vec
         kind = sh.LOAD if info.op == "ld" else sh.STORE if info.op == "st" else sh.UPDATE
-        if in_shared and kind != sh.LOAD and self.reading:
+        if in_shared and kind != sh.LOAD and self.reading and home is None:
             self._written(info, site, addr, nbytes, lanes, report)
         flags = (sh.STRONG if info.sem else 0) | (sh.VOLATILE if info.sem == "volatile" else 0)
         if info.sem:
-            self._order(info, kind, space, addr, lanes)
+            self._order(info, kind, space, addr, lanes, home)
         table, stride = (self.shared, self.granules) if in_shared else (self.global_, 0)
         offset = 0 if in_shared else self.memory.global_base
+        homes = lanes.slot if home is None else home.astype(np.int32)
         lane = 0
         while lane < lanes.n:
             lane, n = sh.check_access(
-                table, self.lines, self.readers, stride, offset, self.shift, addr, nbytes, lanes.slot, lanes.tid,
+                table, self.lines, self.readers, stride, offset, self.shift, addr, nbytes, homes, lanes.slot, lanes.tid,
                 clocks.cta_of, clocks.clock, clocks.base, clocks.warp_base, clocks.dense_index, clocks.dense,
                 kind, flags, site, clocks.any_fence, in_shared, self.out, lane,
             )  # fmt: skip
@@ -94,7 +95,7 @@ class RaceChecker:
             self.proxies.fence(lanes.slot, lanes.tid)
         self.clocks.fence(lanes.slot, lanes.tid, _SCOPE[self.sites[site].scope])
 
-    def _order(self, info, kind, space, addr, lanes):
+    def _order(self, info, kind, space, addr, lanes, home):
         """Release and acquire through strong accesses. Lane by lane, but only where a fence or a released flag
         makes it matter.
         """
@@ -104,8 +105,10 @@ class RaceChecker:
         if not clocks.any_fence:
             return
         acquires = info.sem in ("acquire", "acq_rel", "sc")
-        for slot, tid, a in zip(lanes.slot.tolist(), lanes.tid.tolist(), addr.tolist(), strict=True):
-            key = (slot if space == "shared" else -1, a)
+        homes = lanes.slot if home is None else home
+        each = zip(homes.tolist(), lanes.slot.tolist(), lanes.tid.tolist(), addr.tolist(), strict=True)
+        for where, slot, tid, a in each:
+            key = (where if space == "shared" else -1, a)
             if kind != sh.STORE:
                 clocks.acquire(key, slot, tid, acquires)
             if kind != sh.LOAD:

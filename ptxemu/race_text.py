@@ -117,6 +117,11 @@ class Words:
     def _advice(self, pair, seen, a, verb, b, other_verb):
         if pair.equal:
             return "Let one thread store it, or make it an atomic."
+        if seen.across_ctas and pair.space == "shared":
+            return (
+                f"Order line {b.line} ({other_verb}) before line {a.line} ({verb}) for the whole cluster: "
+                "barrier.cluster.arrive (not relaxed) and .wait between, or an mbarrier."
+            )
         if seen.across_ctas:
             if any(s.sem and s.space != "shared" for s in self.sites):
                 return (

@@ -59,14 +59,15 @@ def _ordered(stamp, other, t, slot, base, warp_base, dense_index, dense):
 
 @njit(cache=True)
 def check_access(
-    shadow, lines, readers, slot_stride, offset, shift, addr, nbytes, slots, tids, slot_cta, clock, base, warp_base,
-    dense_index, dense, kind, flags, site, flagged, in_shared, out, first_lane,
+    shadow, lines, readers, slot_stride, offset, shift, addr, nbytes, homes, slots, tids, slot_cta, clock, base,
+    warp_base, dense_index, dense, kind, flags, site, flagged, in_shared, out, first_lane,
 ):  # fmt: skip
     """Compare one instruction's lanes with the shadow, then enter them.
 
     ``kind`` LOAD, STORE or UPDATE; ``flags`` STRONG and VOLATILE; ``lines`` uint8 per 32 granules of global
     memory: how many were read by two CTAs while nothing wrote any. ``flagged``: fences are in use, so that order may
-    come from flags. Granule of a byte: slot * slot_stride + ((addr - offset) >> shift). Candidates (unordered
+    come from flags. Granule of a byte: home * slot_stride + ((addr - offset) >> shift), where
+    ``homes`` are the slots whose shared memory it is. Candidates (unordered
     pairs, and reads of shared memory that nobody wrote) go to ``out`` int64[cap, 7]. Returns (next lane,
     candidates): the caller drains ``out`` and calls again while next lane < n.
     """
@@ -77,7 +78,7 @@ def check_access(
     entries = 3 + readers
     width = entries * ENTRY
     strong_at = 3 * (1 + readers)
-    slot, cta, floor, first = -1, np.int64(-1), np.int32(0), 0
+    slot, cta, floor = -1, np.int64(-1), np.int32(0)
     simple = kind == LOAD and not flagged
     quiet = simple and not in_shared and readers == 2
     line_shift = shift + 5
@@ -89,7 +90,8 @@ def check_access(
             continue  # every granule of this line was read by two CTAs and written by none
         if slots[i] != slot:
             slot = slots[i]
-            cta, floor, first = slot_cta[slot], base[slot], slot * slot_stride
+            cta, floor = slot_cta[slot], base[slot]
+        first = homes[i] * slot_stride
         t = tids[i]
         stamp = clock[slot, t]
         me = tail | t

@@ -41,7 +41,8 @@ class State:
         self.launch_words = np.zeros(len(LAUNCH_SPECIAL), np.int32)
         dynamic = max(shared_bytes - self.program.dynamic_offset, 0)
         values = (*self.block, *self.grid, self.profile.sms, dynamic, shared_bytes, self.stride // 32)
-        self.launch_words[:] = values
+        clusters = [n // c for n, c in zip(self.grid, self.cluster, strict=True)]
+        self.launch_words[:] = (*values, *self.cluster, *clusters, int(np.prod(self.cluster)))
         self.guards = np.zeros(len(self.program.sites), np.int64)
         self.clock = np.zeros(1, np.int64)
         self.index = np.zeros(capacity, np.int32)
@@ -71,6 +72,7 @@ class State:
             "clock": self.clock.ctypes.data,
             "index": self.index.ctypes.data,
             "guards": self.guards.ctypes.data,
+            "shared_pitch": self.shared.shape[1],
         }
         for name, value in fields.items():
             self.ctx[CTX[name]] = value

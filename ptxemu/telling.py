@@ -6,7 +6,7 @@ import numpy as np
 
 from .faults import report_faults
 from .group import Group
-from .layout import CTX, LOCAL_WINDOW, SEEN_LANES, SHARED_WINDOW, WINDOW_SIZE
+from .layout import CLUSTER_SPAN, CTX, LOCAL_WINDOW, SEEN_LANES, SHARED_WINDOW, WINDOW_SIZE
 from .observe import Lanes
 from .state import State
 
@@ -63,6 +63,8 @@ class Telling(State):
             space = {"param": "const"}.get(info.space, info.space)
             if space == "generic":
                 self._generic(site, addr, active, same)
+            elif space == "shared" and self.program.clusters:
+                self._cluster(site, addr, active, same)
             else:
                 observer.access(site, space, addr, active, same)
         for site in self.unit.guarded[segment.index]:
@@ -74,16 +76,29 @@ class Telling(State):
 
     def _generic(self, site, addr, lanes, same):
         """Sort generic addresses by window."""
-        shared = (addr >= SHARED_WINDOW) & (addr < SHARED_WINDOW + WINDOW_SIZE)
+        span = CLUSTER_SPAN if self.program.clusters else WINDOW_SIZE
+        shared = (addr >= SHARED_WINDOW) & (addr < SHARED_WINDOW + span)
         local = (addr >= LOCAL_WINDOW) & (addr < LOCAL_WINDOW + WINDOW_SIZE)
         for mask, space, base in (
             (shared, "shared", SHARED_WINDOW),
             (local, "local", LOCAL_WINDOW),
             (~(shared | local), "global", 0),
         ):
+            tell = self._cluster if space == "shared" and self.program.clusters else self.observer.access
+            first = (site,) if space == "shared" and self.program.clusters else (site, space)
             if mask.all():
-                self.observer.access(site, space, addr - base, lanes, same)
+                tell(*first, addr - base, lanes, same)
                 return
             if mask.any():
                 part = Lanes(lanes.slot[mask], lanes.tid[mask])
-                self.observer.access(site, space, addr[mask] - base, part, None if same is None else same[mask])
+                tell(*first, addr[mask] - base, part, None if same is None else same[mask])
+
+    def _cluster(self, site, addr, lanes, same):
+        """Sort shared addresses by the CTA that they lead to: one's own, or another of the cluster."""
+        home, offset = self.clusters.locate(lanes.slot.astype(np.int64), addr)
+        own = home == lanes.slot
+        for mask, where in ((own, None), (~own, home)):
+            if mask.any():
+                part, picked = lanes.part(mask), None if same is None else same[mask]
+                places = None if where is None else where[mask]
+                self.observer.access(site, "shared", offset[mask], part, picked, home=places)

@@ -1,6 +1,8 @@
 """The sentences of findings around wgmma."""
 
 WGMMA_RULES = {"missing-wgmma-fence", "wgmma-registers", "wgmma-operand-overwritten", "partial-warpgroup"} | {
+    "cluster-not-started",
+    "cluster-exit",
     "setmaxnreg-ignored",
     "setmaxnreg-direction",
 }
@@ -23,6 +25,11 @@ def wgmma_message(rule, info, other, who, where, detail):
         return f"{who} {use} of the wgmma of line {other.line}, which is still under way: {standing}"
     if rule == "wgmma-operand-overwritten":
         return f"{who} writes {where[0]}, which the wgmma of line {other.line} still reads"
+    if rule == "cluster-not-started":
+        return f"{who} accesses shared memory of another block of its cluster, which may not have started yet"
+    if rule == "cluster-exit":
+        when = "has exited already" if detail == "after" else "may exit before that: nothing orders the two"
+        return f"{who} accesses shared memory of another block of its cluster, which {when}"
     if rule == "setmaxnreg-ignored":
         return "ptxas ignores setmaxnreg in a kernel without .minnctapersm, whose register count it does not know"
     if rule == "setmaxnreg-direction":

@@ -36,7 +36,7 @@ BROKEN = [
     Broken("warps_miss_each_other", "deadlock", ONE, GROUP, (A, B, D), says=("warpgroup",)),
     Broken("fragment_reused", REGISTERS, ONE, GROUP, (A, B, D, 2), says=("register of operand A",)),
     Broken("other_warpgroup_still_reads", OVERWRITTEN, ONE, TWO_GROUPS, (A, B, f32(128, 8))),
-    Broken("too_many_registers", "deadlock", ONE, (512, 1, 1), (f32(512),), says=("95,232", "65,536", "setmaxnreg.inc")),
+    Broken("too_many_registers", "deadlock", ONE, (512, 1, 1), (f32(512),), says=("95,232", "65,536", "maxnreg.inc")),
     Broken("nobody_hands_back", "deadlock", ONE, TWO_GROUPS, (f32(256),), says=("256 registers", "248 for each")),
     Broken("up_with_dec", "setmaxnreg-direction", ONE, TWO_GROUPS, (f32(256),), says=("32", "24 registers")),
     Broken(

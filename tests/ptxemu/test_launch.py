@@ -50,12 +50,12 @@ def test_targets():
 
 def test_other_options():
     refuse(entry(PLAIN), 1, 32, "schedule", schedule="sometimes")
-    refuse(entry(PLAIN), 1, 32, "clusters", cluster=2)
+    refuse(entry(PLAIN), 1, 32, "no multiple of the cluster", cluster=2)
     refuse(entry(PLAIN), 1, 32, "not negative", shared=-1)
 
 
-def test_a_kernel_compiled_for_clusters_is_refused():
-    refuse(entry(PLAIN.replace("void k", "void __cluster_dims__(2) k")), 2, 32, "__cluster_dims__")
+def test_a_kernel_compiled_for_clusters_takes_no_others():
+    refuse(entry(PLAIN.replace("void k", "void __cluster_dims__(2) k")), 4, 32, "__cluster_dims__", cluster=4)
 
 
 def test_entries_and_parameters():

@@ -1,0 +1,99 @@
+"""Order between the CTAs of a cluster, and accesses to a CTA that may not have started or may be gone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .flags import CTA_SCOPE, GPU_SCOPE
+
+
+class ClusterChecks:
+    """Per slot: ``arrived`` int32[threads], when each thread arrived at the cluster's barrier (0: not, or relaxed);
+    ``met``: the cluster has met since the CTA started; ``visits`` {(site, CTA): stamps of its threads' last accesses}
+    to this slot's shared memory.
+    """
+
+    def __init__(self, observer, slots, n_threads):
+        self.observer, self.n_threads = observer, n_threads
+        self.arrived = np.zeros((slots, n_threads), np.int32)
+        self.met = np.zeros(slots, bool)
+        self.gone = np.zeros(slots, bool)
+        self.visits = [{} for _ in range(slots)]
+
+    @property
+    def clocks(self):
+        return self.observer.race.clocks
+
+    def begin(self, slots):
+        """New CTAs in ``slots``."""
+        self.arrived[slots] = 0
+        self.met[slots] = self.gone[slots] = False
+        for slot in np.asarray(slots).tolist():
+            self.visits[slot] = {}
+
+    def arrive(self, lanes, release):
+        """Threads arrive at barrier.cluster."""
+        for slot in np.unique(lanes.slot).tolist():
+            tids = lanes.tid[lanes.slot == slot]
+            self.arrived[slot, tids] = self._event(slot, tids) if release else 0
+
+    def complete(self, slots):
+        """The barrier of the cluster in ``slots`` is complete: whoever released is ordered before whoever waits."""
+        clocks, known = self.clocks, {}
+        for slot in slots:
+            row = self.arrived[slot].copy()
+            for scope in (CTA_SCOPE, GPU_SCOPE):
+                known[int(clocks.cta_of[slot]), scope] = row
+            tables = [clocks.cta_foreign.get(slot, {})]
+            tables += [t for (s, _), t in clocks.thread_foreign.items() if s == slot]
+            for table in tables:
+                _join(known, table)
+        for slot in slots:
+            if (self.arrived[slot] > 0).all():
+                clocks.full_barrier(slot)
+            _join(clocks.cta_foreign.setdefault(slot, {}), known)
+            self.met[slot] = True
+        clocks.any_acquire = True
+        self.arrived[slots] = 0
+
+    def _event(self, slot, tids):
+        """A new stamp: what the threads did so far carries smaller ones."""
+        clocks = self.clocks
+        clocks.any_fence = True
+        stamp = clocks._tick(slot)
+        clocks.clock[slot, tids] = stamp
+        return stamp
+
+    def touched(self, site, lanes, home):
+        """Threads ``lanes`` access shared memory of the CTAs in slots ``home``."""
+        observer = self.observer
+        gone = self.gone[home]
+        for rule, bad in (("cluster-not-started", ~self.met[home] & ~gone), ("cluster-exit", gone)):
+            if bad.any():
+                observer.finding(rule, site, lanes.part(bad), detail="after")
+        for slot in np.unique(home).tolist():
+            mine = home == slot
+            for other in np.unique(lanes.slot[mine]).tolist():
+                tids = lanes.tid[mine & (lanes.slot == other)]
+                row = self.visits[slot].setdefault((site, other), np.zeros(self.n_threads, np.int32))
+                row[tids] = self.clocks.clock[other, tids]
+
+    def exited(self, slot, tid):
+        """The last thread, ``tid``, of the CTA in ``slot`` leaves: is every visit ordered before that?"""
+        from .observe import Lanes
+
+        self.gone[slot] = True
+        for (site, other), row in self.visits[slot].items():
+            tids = np.flatnonzero(row)
+            cta = int(self.clocks.cta_of[other])
+            known = self.clocks.knows(slot, tid, cta, tids, row[tids], in_cta=False)
+            if not known.all():
+                late = tids[~known]
+                lanes = Lanes(np.full(len(late), other), late)
+                self.observer.finding("cluster-exit", site, lanes, detail="before")
+
+
+def _join(into, other):
+    """Add what is known of other CTAs: {(cta, scope): bound per thread}."""
+    for key, row in other.items():
+        into[key] = np.maximum(into[key], row) if key in into else row

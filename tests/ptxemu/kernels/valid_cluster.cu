@@ -1,0 +1,87 @@
+// Correct kernels of clusters: the emulator must compute them and find nothing. test_cluster.py has launches and results.
+#include "cluster_ops.cuh"
+#define PAIR extern "C" __cluster_dims__(2, 1, 1) __global__
+
+PAIR void exchange(const float* a, float* out) {  // each block reads what its peer has stored
+  __shared__ float s[64];
+  int t = threadIdx.x, g = blockIdx.x * 64;
+  s[t] = a[g + t];
+  cluster_sync();
+  out[g + t] = load(peer(&s[63 - t], cluster_rank() ^ 1));
+  cluster_sync();
+}
+
+PAIR void exchange_by_stores(const float* a, float* out) {
+  __shared__ float s[64];
+  int t = threadIdx.x, g = blockIdx.x * 64;
+  cluster_sync();
+  store(peer(&s[63 - t], cluster_rank() ^ 1), a[g + t]);
+  cluster_sync();
+  out[g + t] = s[t];
+}
+
+PAIR void generic_pointers(const float* a, float* out) {
+  __shared__ float s[64];
+  int t = threadIdx.x, g = blockIdx.x * 64;
+  s[t] = a[g + t];
+  cluster_sync();
+  out[g + t] = *peer_pointer(&s[t], cluster_rank() ^ 1) + *peer_pointer(&s[t], cluster_rank());
+  cluster_sync();
+}
+
+PAIR void work_between(const float* a, float* out) {  // arrive, work on one's own, wait
+  __shared__ float s[64], own[64];
+  int t = threadIdx.x, g = blockIdx.x * 64;
+  s[t] = a[g + t];
+  cluster_arrive();
+  own[t] = 2 * a[g + t];
+  cluster_wait();
+  float v = load(peer(&s[t], cluster_rank() ^ 1));
+  cluster_arrive();
+  v += own[t];
+  cluster_wait();
+  out[g + t] = v;
+}
+
+PAIR void own_address(const float* a, float* out) {  // an address without mapa is one's own
+  __shared__ float s[64];
+  int t = threadIdx.x, g = blockIdx.x * 64;
+  s[t] = a[g + t];
+  cluster_sync();
+  __syncthreads();
+  out[g + t] = load((unsigned)__cvta_generic_to_shared(&s[63 - t]));
+  cluster_sync();
+}
+
+extern "C" __cluster_dims__(4, 1, 1) __global__ void histogram(const int* a, int* out) {
+  __shared__ int bins[16];
+  int t = threadIdx.x;
+  if (t < 16) bins[t] = 0;
+  cluster_sync();
+  int v = a[blockIdx.x * 64 + t];  // 0 to 63: 16 bins in each of four blocks
+  add(peer(&bins[v % 16], v / 16), 1);
+  cluster_sync();
+  if (t < 16) out[blockIdx.x / 4 * 64 + cluster_rank() * 16 + t] = bins[t];
+}
+
+extern "C" __global__ void where(int* out) {  // cluster given at the launch
+  int x, y, cx, cy, n, r, nx;
+  asm volatile("mov.u32 %0, %%cluster_ctaid.x; mov.u32 %1, %%cluster_ctaid.y; mov.u32 %2, %%clusterid.x;" : "=r"(x), "=r"(y), "=r"(cx));
+  asm volatile("mov.u32 %0, %%clusterid.y; mov.u32 %1, %%cluster_nctarank; mov.u32 %2, %%cluster_ctarank;" : "=r"(cy), "=r"(n), "=r"(r));
+  asm volatile("mov.u32 %0, %%nclusterid.x;" : "=r"(nx));
+  int* o = out + 8 * (blockIdx.x + gridDim.x * blockIdx.y);
+  o[0] = x, o[1] = y, o[2] = cx, o[3] = cy, o[4] = n, o[5] = r, o[6] = nx, o[7] = 1;
+}
+
+PAIR void many_clusters(const float* a, float* out, int rounds) {
+  __shared__ float s[2][64];
+  int t = threadIdx.x, g = blockIdx.x * 64;
+  float v = a[g + t];
+  for (int i = 0; i < rounds; ++i) {
+    s[i & 1][t] = v;
+    cluster_sync();
+    v = load(peer(&s[i & 1][t], cluster_rank() ^ 1)) + 1;
+  }
+  cluster_sync();
+  out[g + t] = v;
+}
