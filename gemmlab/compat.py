@@ -219,7 +219,7 @@ def encode_tensor_map(tiled, type_name: str, address: int) -> tuple[str, bytes |
     promotions = {0: "NONE", 64: "L2_64B", 128: "L2_128B", 256: "L2_256B"}
     fill = "NAN_REQUEST_ZERO_FMA" if tiled.nan_fill else "NONE"
     status, made = driver.cuTensorMapEncodeTiled(
-        driver.CUtensorMapDataType[f"CU_TENSOR_MAP_DATA_TYPE_{type_name}"],
+        getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{type_name}"),
         len(tiled.dims),
         address,
         [driver.cuuint64_t(value) for value in tiled.dims],
@@ -227,8 +227,8 @@ def encode_tensor_map(tiled, type_name: str, address: int) -> tuple[str, bytes |
         [driver.cuuint32_t(value) for value in tiled.box],
         [driver.cuuint32_t(value) for value in tiled.element_strides],
         driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-        driver.CUtensorMapSwizzle[f"CU_TENSOR_MAP_SWIZZLE_{swizzles[tiled.swizzle]}"],
-        driver.CUtensorMapL2promotion[f"CU_TENSOR_MAP_L2_PROMOTION_{promotions[tiled.l2_promotion]}"],
-        driver.CUtensorMapFloatOOBfill[f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{fill}"],
+        getattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{swizzles[tiled.swizzle]}"),
+        getattr(driver.CUtensorMapL2promotion, f"CU_TENSOR_MAP_L2_PROMOTION_{promotions[tiled.l2_promotion]}"),
+        getattr(driver.CUtensorMapFloatOOBfill, f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{fill}"),
     )
     return status.name, None if status.value else ctypes.string_at(made.getPtr(), 128)
