@@ -73,7 +73,10 @@ WRONG = {
         },
     },
     "07.3": {
-        "as printed": {"replace": [("smem_a[ty * T + i, k]", "smem_a[k, ty * T + i]")], "says": "wrong (everywhere|in everything but)"},
+        "as printed": {
+            "replace": [("smem_a[ty * T + i, k]", "smem_a[k, ty * T + i]")],
+            "says": "wrong (everywhere|in everything but)",
+        },
         "B turned as well": {
             "replace": [
                 ("smem_a[ty * T + i, k]", "smem_a[k, ty * T + i]"),
