@@ -37,7 +37,7 @@ class AsyncChecks(BulkChecks):
         self.fences = np.zeros((2, slots, n_threads, FENCES), np.int32)
         self.fence_base = np.zeros((2, slots, n_threads), np.int32)
         self.map_fences = set()
-        self.asynchronous = np.array([is_bulk(s) for s in self.sites] + [False])
+        self.asynchronous = np.array([is_bulk(s) or s.opcode.startswith("wgmma") for s in self.sites] + [False])
 
     @property
     def clocks(self):
@@ -132,6 +132,8 @@ class AsyncChecks(BulkChecks):
         tids = idx - key[0] * self.observer.lanes_per_cta
         inside = (tids >= 0) & (tids < self.n_threads)
         tids = tids[inside]
+        if not len(tids):  # another CTA's threads: the cluster's own checks see to them
+            return
         known = self._known(key[0], tids, owner, order["stamp"])
         if not known.all():
             lane = idx[inside][np.flatnonzero(~known)[0]]
@@ -168,6 +170,10 @@ class AsyncChecks(BulkChecks):
                 for scope in (0, 1):
                     old = order["foreign"].get((cta, scope))
                     order["foreign"][cta, scope] = row if old is None else np.maximum(old, row)
+            if clocks.any_acquire:
+                tables = [clocks.thread_foreign.get((slot, tid)) for tid in tids.tolist()]
+                for table in (clocks.cta_foreign.get(slot), *tables):
+                    join(order["foreign"], table or {})
 
     def acquire(self, key, barrier, idx):
         """Lanes saw a phase complete: they are ordered after everything that was released into it."""
@@ -180,7 +186,7 @@ class AsyncChecks(BulkChecks):
             dense[tids] = np.maximum(dense[tids], order["row"])
             clocks.clock[slot, tids] = clocks._tick(slot)
         if order["foreign"]:
-            clocks.any_acquire = True
+            clocks.any_acquire = clocks.any_fence = True
             for tid in tids.tolist():
                 join(clocks.thread_foreign.setdefault((slot, tid), {}), order["foreign"])
 

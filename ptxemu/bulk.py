@@ -45,6 +45,7 @@ class BulkCopy:
     landed: bool = False
     serial: int = 0
     refused: bool = False
+    echo: bool = False  # one of the further destinations of a multicast
     told: bool = False  # somebody who did not wait for it has been reported
 
     def span(self):

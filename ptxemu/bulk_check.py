@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .flags import CTA_SCOPE, GPU_SCOPE, join
 from .proxy_check import ProxyChecks
 from .tensormap import swizzled
 
@@ -28,9 +29,18 @@ class BulkChecks(ProxyChecks):
             self._overlaps(copy, chunks, shared_site)
             self._proxy(copy, chunks, tid, shared_site)
             self._shadow(shared_site, "shared", copy, self._offsets(copy), tid)
+        else:
+            self._into_a_peer(copy, chunks, shared_site, tid)
         self._shadow(global_site, "global", copy, copy.span(), tid)
         self.live[copy.serial] = copy
         (self.writing if copy.load else self.reading)[chunks] = copy.serial
+
+    def _into_a_peer(self, copy, chunks, site, tid):
+        """The same for a multicast copy that goes to another CTA of the cluster."""
+        if not self.observer.clusters.met[copy.slot]:
+            self.observer.finding("cluster-not-started", site, self._lanes([copy.lane]), detail="after")
+        self._overlaps(copy, chunks, site)
+        self._shadow(site, "shared", copy, self._offsets(copy), tid, home=copy.slot)
 
     def _chunks(self, copy):
         """Indices of a copy's chunks in ``writing`` and ``reading``."""
@@ -40,14 +50,15 @@ class BulkChecks(ProxyChecks):
         pieces = copy.offsets() >> 4
         return (swizzled(pieces, copy.view.swizzle) if copy.view is not None else pieces) << 4
 
-    def _shadow(self, site, space, copy, addr, tid, report=True):
+    def _shadow(self, site, space, copy, addr, tid, report=True, home=None):
         from .observe import Lanes
 
         n = len(addr)
         if n:
             slot = copy.lane // self.observer.lanes_per_cta
             lanes = Lanes(np.full(n, slot, np.int32), np.full(n, tid, np.int32))
-            self.observer.race.access(site, space, np.ascontiguousarray(addr, np.int64), lanes, None, report)
+            home = None if home is None else np.full(n, home)
+            self.observer.race.access(site, space, np.ascontiguousarray(addr, np.int64), lanes, None, report, home)
 
     def _overlaps(self, copy, chunks, site):
         """What is still under way in the copy's bytes."""
@@ -97,12 +108,17 @@ class BulkChecks(ProxyChecks):
         mine = chunks[self.writing[chunks] == copy.serial]
         self.writing[mine] = 0
         slot, tid = self._thread(copy.lane)
-        if slot != copy.slot:
-            return
         clocks, order = self.clocks, barrier.order
         clocks.clock[slot, tid] = clocks._tick(slot)
-        self._shadow(copy.site + 1, "shared", copy, self._offsets(copy), tid, report=False)
+        home = None if slot == copy.slot else copy.slot
+        self._shadow(copy.site + 1, "shared", copy, self._offsets(copy), tid, report=False, home=home)
         clocks.clock[slot, tid] = c = clocks._tick(slot)
+        if home is not None:
+            row = np.zeros(self.n_threads, np.int32)
+            row[tid] = c
+            cta = int(clocks.cta_of[slot])
+            join(order["foreign"], {(cta, scope): row for scope in (CTA_SCOPE, GPU_SCOPE)})
+            return
         row = np.zeros(self.n_threads, np.int32) if order["row"] is None else order["row"].copy()
         row[tid] = max(row[tid], c)
         order["row"] = row

@@ -2,8 +2,8 @@
 
 A phase is complete when no arrival is pending and its transaction count is zero; the next one starts at once. Waiting
 lanes are kept aside until then. Whatever is under way (bulk copies, cp.async with ``cp.async.mbarrier.arrive``) lands
-as late as it may: when nothing else can run and somebody waits for it. A wait that stays unanswered returns false, as it
-does on hardware when its time is over; after ``ROUNDS`` rounds in which nothing happens it is a deadlock.
+as late as it may: when nothing else can run and somebody waits for it. A wait that stays unanswered returns false, as
+it does on hardware when its time is over; after ``ROUNDS`` rounds in which nothing happens it is a deadlock.
 """
 
 from __future__ import annotations

@@ -5,13 +5,13 @@ landing is in bulk.py.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from . import ops_copy, tensormap
 from .bulk import CHUNK, BulkCopy
-from .checked import addresses, shared_place
+from .checked import addresses, cluster_slots, shared_place
 from .ir import Address, Vector
 from .layout import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
 from .ops_copy import need, refuse
@@ -135,13 +135,9 @@ def _start(machine, site, idx, form):
 
 def _multicast(machine, copy, mask):
     """The copy once for every CTA of the cluster that the mask names."""
-    from dataclasses import replace
-
-    from .checked import cluster_slots
-
     members = cluster_slots(machine, copy.slot)
     chosen = [slot for rank, slot in enumerate(members) if mask >> rank & 1]
-    return [replace(copy, slot=slot, key=(slot, copy.key[1])) for slot in chosen]
+    return [replace(copy, slot=slot, key=(slot, copy.key[1]), echo=slot != chosen[0]) for slot in chosen]
 
 
 @functools.lru_cache(maxsize=256)

@@ -42,6 +42,8 @@ class Tally:
         for site in (copy.site, copy.site + 1):
             space, row = self.sites[site].space, self.memory[site]
             self.space[site] = space
+            if copy.echo and space == "global":
+                continue
             row[counting.REQUESTS] += 1
             row[counting.THREADS] += 1
             row[counting.BYTES] += copy.nbytes if space == "shared" else 16 * len(copy.span())

@@ -75,6 +75,10 @@ VALID = [
     Valid("map_in_global_memory", ONE, EIGHT, (tmap(column, (32, 8)), f32(256)), {1: column[:8]}),
     Valid("invalidated_and_again", ONE, TWO_WARPS, (f32(64),), {0: np.arange(64)}),
     Valid(
+        "multicast_halves", (4, 1, 1), NINE, (tmap(column, (32, 4)), f32(1024), 7),
+        {1: np.concatenate([sums, 2 * sums, sums, 2 * sums])},
+    ),
+    Valid(
         "two_copies_one_barrier", ONE, EIGHT, (tmap(column, (32, 8)), tmap(column + 1, (32, 8)), f32(256), 7),
         {2: (column * (column + 1)).reshape(7, 256).cumsum(0)[-1]},
     ),

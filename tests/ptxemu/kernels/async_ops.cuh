@@ -96,6 +96,18 @@ __device__ __forceinline__ void bulk_reduce_add(float* to, const void* from, int
 __device__ __forceinline__ void commit_bulk() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 template <int N> __device__ __forceinline__ void wait_bulk_read() { asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(N) : "memory"); }
 template <int N> __device__ __forceinline__ void wait_bulk() { asm volatile("cp.async.bulk.wait_group %0;" ::"n"(N) : "memory"); }
+__device__ __forceinline__ void load2_to(void* to, const CUtensorMap* m, int x, int y, mbar_t* b, int mask) {
+  asm volatile(LOAD("2d") ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;"
+               ::"r"(sa(to)), "l"(m), "r"(x), "r"(y), "r"(sa(b)), "h"((short)mask) : "memory");
+}
+__device__ __forceinline__ void arrive_at(mbar_t* b, int rank) {
+  asm volatile("{ .reg .b32 a; mapa.shared::cluster.u32 a, %0, %1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a]; }"
+               ::"r"(sa(b)), "r"(rank) : "memory");
+}
+__device__ __forceinline__ int cluster_rank() { int r; asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r)); return r; }
+__device__ __forceinline__ void cluster_sync() {
+  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
 __device__ __forceinline__ void prefetch_map(const CUtensorMap* m) { asm volatile("prefetch.tensormap [%0];" ::"l"(m) : "memory"); }
 __device__ __forceinline__ void acquire_map(const CUtensorMap* m) {
   asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(m) : "memory");

@@ -505,3 +505,35 @@ extern "C" __global__ void no_wait_for_async_copies(const float* a, float* out) 
   __syncthreads();
   out[t] = s[255 - t];  // here
 }
+
+extern "C" __global__ __cluster_dims__(2, 1, 1) void multicast_without_cluster_sync(map_t a, float* out) {
+  __shared__ alignas(128) float tile[8][32];
+  __shared__ mbar_t full;
+  int t = threadIdx.x;
+  init_one(&full, 1);
+  if (t == 0) {
+    arrive_expect(&full, sizeof tile);
+    if (cluster_rank() == 0) load2_to(tile, &a, 0, 0, &full, 3);  // here
+  }
+  wait(&full, 0);
+  out[256 * blockIdx.x + t] = tile[t / 32][t % 32];
+}
+
+extern "C" __global__ __cluster_dims__(2, 1, 1) void peer_still_reads(map_t a, float* out, int tiles) {
+  __shared__ alignas(128) float tile[8][32];
+  __shared__ mbar_t full;
+  int t = threadIdx.x;
+  float sum = 0;
+  if (t == 0) { mbar_init(&full, 1); fence_init(); }
+  cluster_sync();
+  for (int i = 0; i < tiles; ++i) {
+    if (t == 0) arrive_expect(&full, sizeof tile);
+    if (t == 0 && cluster_rank() == 0) load2_to(tile, &a, 0, 8 * i, &full, 3);  // here
+    wait(&full, i & 1);
+    sum += tile[t / 32][t % 32];  // other
+    fence_async();
+    __syncthreads();
+  }
+  out[256 * blockIdx.x + t] = sum;
+  cluster_sync();
+}

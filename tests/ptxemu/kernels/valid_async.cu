@@ -292,3 +292,36 @@ extern "C" __global__ void two_copies_one_barrier(map_t a, map_t b, float* out, 
   }
   out[t] = sum;
 }
+
+// Each CTA of a pair copies one half of every tile into both; a stage is free when the readers of both CTAs have said so to both.
+extern "C" __global__ __cluster_dims__(2, 1, 1) void multicast_halves(map_t a, float* out, int tiles) {
+  __shared__ alignas(128) float tile[2][8][32];
+  __shared__ mbar_t full[2], empty[2];
+  int t = threadIdx.x, rank = cluster_rank();
+  if (t == 0) {
+    for (int s = 0; s < 2; ++s) { mbar_init(&full[s], 1); mbar_init(&empty[s], 16); }
+    fence_init();
+  }
+  cluster_sync();
+  if (t >= 256) {
+    if (t == 256)
+      for (int i = 0; i < tiles; ++i) {
+        int s = i & 1;
+        wait(&empty[s], (i / 2 + 1) & 1);
+        arrive_expect(&full[s], sizeof tile[0]);
+        load2_to(tile[s][4 * rank], &a, 0, 8 * i + 4 * rank, &full[s], 3);
+      }
+  } else {
+    float sum = 0;
+    for (int i = 0; i < tiles; ++i) {
+      int s = i & 1;
+      wait(&full[s], (i / 2) & 1);
+      sum += (rank + 1) * tile[s][t / 32][t % 32];
+      fence_async();
+      __syncwarp();
+      if (t % 32 < 2) arrive_at(&empty[s], t % 32);
+    }
+    out[256 * blockIdx.x + t] = sum;
+  }
+  cluster_sync();
+}
