@@ -72,12 +72,14 @@ class ProxyChecks:
             keep &= stamp < bounds[np.where(keep, others, 0)]
             if not keep.any():
                 continue
-            pairs, index = np.unique(rows[keep][:, :2], axis=0, return_index=True)
-            fenced = self._fenced(DATA, slot, tid, pairs[:, 1] & sh.TID, pairs[:, 0])
-            if fenced.min() == 2:
-                continue
-            worst = int(fenced.argmin())
-            self._tell_proxy(copy, site, kind, int(pairs[worst, 1]), int(fenced[worst]))
+            latest = np.zeros(self.n_threads, np.int32)
+            np.maximum.at(latest, others[keep], stamp[keep])
+            threads = np.flatnonzero(latest)
+            fenced = self._fenced(DATA, slot, tid, threads, latest[threads])
+            if fenced.min() < 2:
+                worst = threads[fenced.argmin()]
+                entry = who[keep][(others[keep] == worst) & (stamp[keep] == latest[worst])][0]
+                self._tell_proxy(copy, site, kind, int(entry), int(fenced.min()))
 
     def _tell_proxy(self, copy, site, kind, entry, fenced):
         other_site, other = entry >> sh.SITE_SHIFT, entry & sh.TID
