@@ -217,7 +217,7 @@ def issue_kernel(CHAINS):
     UNROLL = unroll(CHAINS)
 
     @cuda.jit
-    def issue(a, b, loops, out, cycles):
+    def issue(a, b, loops, out, clocks):
         x = cuda.local.array(CHAINS, float32)
         tid = uint32(cuda.threadIdx.x)
         for j in range(CHAINS):
@@ -229,16 +229,21 @@ def issue_kernel(CHAINS):
             for _ in range(UNROLL):
                 for j in range(CHAINS):
                     x[j] = x[j] * a + b  # one fused multiply-add
-        end = clock64()
+        total = float32(0)
         for j in range(CHAINS):
-            out[tid * uint32(CHAINS) + uint32(j)] = x[j]
+            total += x[j]
+        out[tid] = total  # NOTE: needs every chain's end, so the clock cannot be read before it
+        end, slot = clock64(), uint32(2) * (tid // uint32(32))
         if tid % uint32(32) == uint32(0):
-            cycles[tid // uint32(32)] = uint64(end - begin)
+            clocks[slot], clocks[slot + uint32(1)] = begin, end
 
     return issue
 
 
 # %% [markdown]
+# Each warp notes when it began and when it ended; the block's time is last end minus first begin. The longest time of a
+# single warp would flatter: when the lanes are full, some warps read their first clock only after others are done.
+#
 # **Predict:** with a latency of 4 cycles, how many warps of one chain fill an SM? How many of four chains?
 
 # %%

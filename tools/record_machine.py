@@ -3,7 +3,8 @@
 
     python3 tools/record_machine.py [--out DIRECTORY]
 
-About a minute on an H200. Exit status 2 without a GPU.
+About a minute on an H200. Each part is stored as soon as it is measured; one that fails is named and leaves an earlier
+record as it was. Exit status 2 without a GPU, or when a part failed.
 """
 
 import argparse
@@ -26,19 +27,28 @@ def main(argv=None) -> int:
     if device().kind != "gpu":
         print(f"no GPU to measure on: {device().reason}", file=sys.stderr)
         return 2
-    try:
-        found = machine.measure_machine()
-        about = telemetry.machine(telemetry.Telemetry())
-        path = results.path_of(about["gpu"], options.out)
-        if path.exists():  # what other recorders found out about the machine stays
-            about |= {key: value for key, value in results.load(path)["machine"].items() if not about.get(key)}
-        results.merge(path, about, ceilings=found)
-    except GemmlabError as error:
-        print(error, file=sys.stderr)
-        return 2
-    for name, record in found.items():
-        print(name, record["series"], flush=True)
-    return 0
+    failed = False
+    for name, found in machine.measure_machine():
+        if not isinstance(found, Exception):
+            try:
+                store(name, found, options.out)
+            except GemmlabError as error:
+                found = error
+        failed |= isinstance(found, Exception)
+        if isinstance(found, Exception):
+            print(f"{name}: not recorded: {type(found).__name__}: {found}", file=sys.stderr, flush=True)
+        else:
+            print(name, found["series"], flush=True)
+    return 2 if failed else 0
+
+
+def store(name: str, record: dict, directory: Path) -> None:
+    """Add one probe's record to the results file of this GPU. Raises GemmlabError when the file does not fit."""
+    about = telemetry.machine(telemetry.Telemetry())
+    path = results.path_of(about["gpu"], directory)
+    if path.exists():  # what other recorders found out about the machine stays
+        about |= {key: value for key, value in results.load(path)["machine"].items() if not about.get(key)}
+    results.merge(path, about, ceilings={name: record})
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ kernels are kernels/simt/k01_*.py; the clock is the SM's own (%clock64), so a la
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -121,27 +121,33 @@ def recorded(name: str, x: str = "x", y: str = "y", stem: str = RECORDED_ON, dir
     return Probe(name, x, y, stored["series"], gpu, stored["date"], True)
 
 
-def measure_machine() -> dict:
-    """Return {name: record} of all four probes on the GPU at hand, as the "ceilings" of a results file."""
+def measure_machine() -> Iterator[tuple[str, dict | Exception]]:
+    """Yield (name, record) of each probe on the GPU at hand, for the "ceilings" of a results file.
+
+    A probe that fails yields its exception in place of a record: what the others measured is not lost with it.
+    """
     from gemmlab.measuring import telemetry
 
-    sensors, found = telemetry.Telemetry(), {}
-    for name, unit, function in (
-        ("latency", "cycles", _latency),
-        ("issue_rate", "multiply-adds per cycle", _issue),
-        ("copy_rate", "GB/s", _copy),
-        ("residency", "blocks", _residency),
-    ):
-        series = function()
-        clocks = telemetry.summary([sensors.sample()], "sm_mhz")
-        found[name] = {
-            "series": series,
-            "unit": unit,
-            "how": function.__doc__.strip(),
-            "clocks_mhz": clocks,
-            "date": telemetry.today(),
-        }
-    return found
+    sensors = telemetry.Telemetry()
+    for name, (unit, function) in _probes().items():
+        try:
+            series = function()
+            clocks = telemetry.summary([sensors.sample()], "sm_mhz")
+        except Exception as error:  # a driver's refusal too must not cost the other probes
+            yield name, error
+            continue
+        how, date = " ".join(function.__doc__.split()), telemetry.today()
+        yield name, {"series": series, "unit": unit, "how": how, "clocks_mhz": clocks, "date": date}
+
+
+def _probes() -> dict[str, tuple[str, Callable[[], dict]]]:
+    """Return {name: (unit, function that measures)} of every probe."""
+    return {
+        "latency": ("cycles", _latency),
+        "issue_rate": ("multiply-adds per cycle", _issue),
+        "copy_rate": ("GB/s", _copy),
+        "residency": ("blocks", _residency),
+    }
 
 
 def ring_of(lines: int, rng) -> tuple[np.ndarray, np.ndarray]:
@@ -187,23 +193,34 @@ def _chase(lines: int) -> float:
 
 
 def _issue() -> dict:
-    """One block of 1 to 32 warps runs chains of dependent FMAs; cycles of its slowest warp."""
+    """One block of 1 to 32 warps runs chains of dependent FMAs; cycles from its first begin to its last end."""
     from kernels.simt.k01_issue import issue_kernel, unroll
 
     series = {}
     for chains in CHAINS:
         kernel, points = issue_kernel(chains), []
         for warps in WARPS:
-            out, cycles = _zeros(32 * warps * chains, np.float32), _zeros(warps, np.uint64)
+            out, clocks = _zeros(32 * warps, np.float32), _zeros(2 * warps, np.uint64)
             for _ in range(2):  # the first launch loads the code
-                _launch(kernel, np.float32(0.5), np.float32(1), np.int32(LOOPS), out, cycles, grid=1, block=32 * warps)
+                _launch(kernel, np.float32(0.5), np.float32(1), np.int32(LOOPS), out, clocks, grid=1, block=32 * warps)
             done = 32 * warps * chains * unroll(chains) * LOOPS
-            rate = done / int(cycles.get().max())
-            if rate > 1.01 * LANES:
-                raise GemmlabError(f"{rate:.1f} multiply-adds per cycle are more than an SM's lanes: no measurement")
+            rate = done / block_cycles(clocks.get())
+            if rate > LANES:
+                raise GemmlabError(
+                    f"{chains} chains, {warps} warps: {rate:.1f} multiply-adds per cycle are more than an SM's "
+                    f"{LANES} lanes: no measurement"
+                )
             points.append([warps, round(rate, 2)])
         series[f"{chains} chain{'s' * (chains > 1)} per thread"] = points
     return series
+
+
+def block_cycles(clocks: np.ndarray) -> int:
+    """Return the cycles from the first begin to the last end; `clocks` holds begin and end of each warp in turn.
+
+    Not the longest warp: a scheduler may let a warp read its first clock only when others have finished theirs.
+    """
+    return int(clocks[1::2].max()) - int(clocks[::2].min())
 
 
 def _copy() -> dict:

@@ -2,10 +2,12 @@
 
 Change: none, a measuring kernel. One block; a chain is a sum of which each step needs the step before.
 Limit:  with few chains the latency of a multiply-add; with many, the number of FP32 lanes.
-Needs:  any GPU. `out` holds blockDim.x * CHAINS float32, `cycles` one uint64 per warp.
+Needs:  any GPU. `out` holds blockDim.x float32, the sums of a thread's chains; `clocks` two uint64 per warp, its first
+        and its last reading of the SM's clock. The block's time is last end - first begin: a busy SM lets some warps
+        wait before they start, so the time of no single warp holds all the work.
 """
 
-from numba import cuda, float32, uint32, uint64
+from numba import cuda, float32, uint32
 
 from kernels.simt.probes import clock64
 
@@ -21,7 +23,7 @@ def issue_kernel(CHAINS):
     UNROLL = unroll(CHAINS)
 
     @cuda.jit
-    def issue(a, b, loops, out, cycles):
+    def issue(a, b, loops, out, clocks):
         x = cuda.local.array(CHAINS, float32)
         tid = uint32(cuda.threadIdx.x)
         for j in range(CHAINS):
@@ -33,11 +35,13 @@ def issue_kernel(CHAINS):
             for _ in range(UNROLL):
                 for j in range(CHAINS):
                     x[j] = x[j] * a + b  # one fused multiply-add
-        end = clock64()
+        total = float32(0)
         for j in range(CHAINS):
-            out[tid * uint32(CHAINS) + uint32(j)] = x[j]
+            total += x[j]
+        out[tid] = total  # NOTE: needs every chain's end, so the clock cannot be read before it
+        end, slot = clock64(), uint32(2) * (tid // uint32(32))
         if tid % uint32(32) == uint32(0):
-            cycles[tid // uint32(32)] = uint64(end - begin)
+            clocks[slot], clocks[slot + uint32(1)] = begin, end
 
     return issue
 # endregion

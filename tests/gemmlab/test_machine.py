@@ -1,13 +1,18 @@
 """Probes of the machine: their kernels do on the emulator what they claim, and records are read as they stand."""
 
+import re
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import gemmlab as gl
+from gemmlab import compat, results
 from gemmlab.errors import GemmlabError
-from gemmlab.measuring import machine
+from gemmlab.measuring import machine, telemetry
 from kernels.simt import k01_chase, k01_issue, k01_residency, k01_stream
 from ptxemu import A100, H200, T4
+from tools import record_machine
 
 LINE = k01_chase.LINE
 
@@ -45,13 +50,61 @@ def test_the_shared_chase_walks_its_ring():
 
 @pytest.mark.parametrize("chains", machine.CHAINS)
 def test_the_issue_kernel_runs_its_multiply_adds(chains):
-    out, cycles = np.zeros(64 * chains, np.float32), np.zeros(2, np.uint64)
+    out, clocks = np.zeros(64, np.float32), np.zeros(4, np.uint64)
     kernel = k01_issue.issue_kernel(chains)
-    report = emulate(kernel, np.float32(0.5), np.float32(1), np.int32(3), out, cycles, grid=1, block=64)
+    report = emulate(kernel, np.float32(0.5), np.float32(1), np.int32(3), out, clocks, grid=1, block=64)
     assert report.counters.mix()["fma"] == 2 * chains * k01_issue.unroll(chains) * 3
-    assert np.allclose(out, 2, atol=1e-3)
+    assert np.allclose(out, 2 * chains, atol=1e-3)
+    assert (clocks[1::2] > clocks[::2]).all()
     rest = sum(report.counters.mix().values()) / report.counters.mix()["fma"] - 1
     assert rest < 0.5, "the compiler kept the inner loop: the kernel would measure its counter"
+
+
+@pytest.mark.skipif(not compat.find_tool("nvdisasm"), reason="nvdisasm is not installed: no machine code to read")
+@pytest.mark.parametrize("chains", machine.CHAINS)
+@pytest.mark.parametrize("target", ["sm_75", "sm_80", "sm_90a", "sm_120a"])
+def test_the_clock_is_read_around_all_multiply_adds(chains, target):
+    arrays = np.zeros(32, np.float32), np.zeros(2, np.uint64)
+    signature = [np.float32(0.5), np.float32(1), np.int32(3), *arrays]
+    sass = gl.compile(k01_issue.issue_kernel(chains), target=target, signature=signature).sass()
+    code = re.findall(r"\*/ +(?:@!?\w+ +)?([A-Z][A-Z0-9]*)", sass)
+    at = {name: [i for i, opcode in enumerate(code) if opcode == name] for name in ("BAR", "CS2R", "FFMA", "STG")}
+    begin, end = at["CS2R"]
+    assert len(at["FFMA"]) == chains * k01_issue.unroll(chains)
+    assert at["BAR"][0] < begin < at["FFMA"][0] and at["FFMA"][-1] < at["STG"][0] < end
+
+
+def test_the_time_of_a_block_holds_every_warp():
+    clocks = np.uint64([100, 180, 150, 260, 190, 270])  # begin and end of three warps, of which none ran for 170 cycles
+    assert machine.block_cycles(clocks) == 170
+
+
+def fail(error):
+    raise error
+
+
+def test_a_probe_that_fails_costs_no_other(tmp_path, monkeypatch, capsys):
+    def good():
+        """Measure."""
+        return {"global": [[4096, 30.0]]}
+
+    for name in ("_latency", "_copy"):
+        monkeypatch.setattr(machine, name, good)
+    monkeypatch.setattr(machine, "_issue", lambda: fail(GemmlabError("too fast")))
+    monkeypatch.setattr(machine, "_residency", lambda: fail(RuntimeError("launch failure")))
+    monkeypatch.setattr(telemetry, "Telemetry", lambda: SimpleNamespace(sample=dict))
+    monkeypatch.setattr(telemetry, "summary", lambda samples, key: [1980])
+    monkeypatch.setattr(telemetry, "machine", lambda sensors: {"gpu": "NVIDIA H200"})
+    monkeypatch.setattr(record_machine, "device", lambda: SimpleNamespace(kind="gpu"))
+    earlier = {"series": {"1 chain per thread": [[1, 8.0]]}, "date": "2026-01-01"}
+    path = results.path_of("NVIDIA H200", tmp_path)
+    results.merge(path, {"gpu": "NVIDIA H200"}, ceilings={"issue_rate": earlier})
+    assert record_machine.main(["--out", str(tmp_path)]) == 2
+    stored, said = results.load(path)["ceilings"], capsys.readouterr()
+    assert stored["latency"]["series"] == stored["copy_rate"]["series"] == good()
+    assert stored["issue_rate"] == earlier and "residency" not in stored
+    assert "issue_rate: not recorded: GemmlabError: too fast" in said.err
+    assert "residency: not recorded: RuntimeError: launch failure" in said.err
 
 
 def test_vectors():
