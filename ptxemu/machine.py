@@ -156,11 +156,11 @@ class Machine(Scheduler):
     def collective(self, segment, group, retry=False):
         """Run a collective instruction; False if a retried group could not move."""
         ins, site = segment.instrs[0]
+        if not retry and self.observer is not None:
+            self.observer.execute(segment.index, self.lanes(group))
         waiting = self.parked.pop(segment.index, None)
         if waiting is not None:
             group = self.merge(group, waiting)
-        if not retry and self.observer is not None:
-            self.observer.execute(segment.index, self.lanes(group))
         if ins.guard is not None:
             reg, negated = ins.guard
             mask = self.row(reg)[group.idx].astype(bool) ^ negated

@@ -213,6 +213,8 @@ class Observer:
             return
         if self.flight and self.flight.live:
             self.flight.touched(issue.site, addr, lanes)
+        if self.async_ and self.async_.live:
+            addr, lanes, _ = self.async_.touched(issue.site, addr, lanes, None)
         self.race.access(issue.site, "shared", addr, lanes, None)
         self.race.proxies.read(issue.site, lanes, addr, 16)
 

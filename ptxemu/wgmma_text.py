@@ -39,7 +39,7 @@ def wgmma_message(rule, info, other, who, where, detail):
         return f"{info.opcode} is executed by {detail} of the 128 threads of a warpgroup, and is undefined"
     if rule == "non-uniform-operand":
         return f"{who} gives {info.opcode} another {detail} than the first thread of its warpgroup"
-    if rule == "missing-copy-wait":
+    if rule == "missing-copy-wait" and where:
         return (
             f"the wgmma of {who} reads {where[0]}, to which the copy of line {other.line} is still under way; {detail}"
         )
