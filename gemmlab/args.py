@@ -192,3 +192,10 @@ def dims(value, what: str) -> tuple[int, int, int]:
     if what == "block" and threads > MAX_THREADS:
         raise GemmlabError(f"block={value!r} has {threads} threads, and at most {MAX_THREADS} are allowed")
     return triple
+
+
+def byte_count(value, what: str) -> int:
+    """Return a number of bytes as an int. Raises GemmlabError."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
+        raise GemmlabError(f"{what}={value!r}: give a number of bytes that is not negative")
+    return int(value)

@@ -12,7 +12,7 @@ from gemmlab.errors import CheckError, GemmlabError
 BAD_INPUT, WRONG = 2, 1  # exit codes
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """Reports a wrong command line as one line."""
 
     def error(self, message):
@@ -21,7 +21,7 @@ class _Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line (grade parses its own arguments)."""
-    top = _Parser(prog="gemmlab", description="Compile, check, count and measure GEMM kernels.")
+    top = Parser(prog="gemmlab", description="Compile, check, count and measure GEMM kernels.")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def add(name, text):
@@ -62,11 +62,19 @@ def main(argv: list[str] | None = None) -> int:
     except CheckError as error:
         print(f"gemmlab: {error}", file=sys.stderr)
         return WRONG
-    except KeyboardInterrupt:
-        print("gemmlab: interrupted", file=sys.stderr)
-        return BAD_INPUT
     except BrokenPipeError:
         return 0
+    except (KeyboardInterrupt, MemoryError, OSError) as error:
+        print(f"gemmlab: {_reason(error)}", file=sys.stderr)
+        return BAD_INPUT
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return "this does not fit into memory: give smaller sizes"
+    if isinstance(error, OSError):
+        return f"{error.filename or 'the system'}: {error.strerror or error}"
+    return "interrupted"
 
 
 def shape(text: str) -> tuple[int, int, int]:
@@ -145,9 +153,11 @@ def _measure(options) -> int:
 
 
 def _stale(options) -> int:
-    from gemmlab.results import stale
+    from gemmlab import results
 
-    found = stale(kernels.LADDER)
+    found = results.stale(kernels.LADDER)
+    if not any(results.DIRECTORY.glob("*.json")):
+        raise GemmlabError(f"{results.DIRECTORY} holds no records: restore it from version control")
     lines = ["{kernel} {M},{N},{K} on {gpu}, {date}: {reason}".format(**entry) for entry in found]
     _show(options, "\n".join(lines) or "every record belongs to its kernel's present source", found)
     return 0

@@ -86,6 +86,7 @@ def launch(
     """
     start = time.perf_counter()
     grid, block = arguments.dims(grid, "grid"), arguments.dims(block, "block")
+    shared = arguments.byte_count(shared, "shared")
     backend = choose_backend(kernel, backend)
     compiled, names = prepare(kernel, args, backend)
     if backend == "gpu":
@@ -199,6 +200,7 @@ def bind(kernel, *args, grid, block, shared=0) -> Callable[[], None]:
     """
     gpu.require_gpu()
     grid, block = arguments.dims(grid, "grid"), arguments.dims(block, "block")
+    shared = arguments.byte_count(shared, "shared")
     choose_backend(kernel, "gpu")
     compiled, names = prepare(kernel, args, "gpu")
     for name, value in zip(names, args, strict=False):
@@ -226,8 +228,11 @@ def run(kernel, A, B, C=None, *, rule=None, grid=None, block=None, shared=None, 
     if C is None:
         module = np if isinstance(A, np.ndarray) else gpu.compat.import_cupy()
         C = module.empty((M, N), spec.c_dtype if spec else A.dtype)
-    elif C.shape != (M, N):
-        raise GemmlabError(f"C is {C.shape}, and A @ B is {(M, N)}")
+    elif not arguments.is_array(C) or C.shape != (M, N):
+        kind = C.shape if arguments.is_array(C) else arguments.kind_of(C)
+        raise GemmlabError(f"C is {kind}, and A @ B is {(M, N)}")
+    elif isinstance(C, np.ndarray) and not C.flags.writeable:
+        raise GemmlabError("C is read-only, and the product is written to it: pass C.copy()")
     merged = launch_rule(kernel, rule, grid, block, shared)
     grid, block, shared = evaluate_rule(merged, M, N, K)
     values = rule_args(merged, A=A, B=B, C=C, M=M, N=N, K=K, alpha=1.0, beta=0.0)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gemmlab import compat, hints, lint
-from gemmlab.args import is_array, is_contiguous
+from gemmlab.args import is_array, is_contiguous, kind_of
 from gemmlab.compiled import Compiled, entries
 from gemmlab.errors import GemmlabError
 from gemmlab.source import name_files, source_sha256
@@ -67,10 +67,20 @@ def _numba_types(function, spec: Spec | None, signature) -> tuple:
         return tuple(compat.numba_array_type(np.dtype(dtype), 2, "C") for dtype in dtypes)
     if len(signature) != count:
         raise GemmlabError(f"{function.__name__!r} takes {count} arguments ({', '.join(names)}), got {len(signature)}")
-    return tuple(_numba_type(value) for value in signature)
+    return tuple(_numba_type(function, name, value) for name, value in zip(names, signature, strict=True))
 
 
-def _numba_type(value):
+def _numba_type(function, name: str, value):
+    try:
+        return _type_of(value)
+    except Exception:  # Numba's classes differ between arrays and scalars
+        kind = f"array of {value.dtype}" if is_array(value) else kind_of(value)
+        if is_array(value) and not value.dtype.isnative:
+            kind += f" (bytes swapped: use {name}.astype({value.dtype.name!r}))"
+        raise GemmlabError(f"argument {name} of {function.__name__!r}: Numba takes no {kind}") from None
+
+
+def _type_of(value):
     if is_array(value):
         order = next((order for order in "CF" if is_contiguous(value, order)), "A")
         return compat.numba_array_type(value.dtype, value.ndim, order)

@@ -154,9 +154,11 @@ def load(path: Path | str) -> dict:
     if (
         not isinstance(data, dict)
         or not isinstance(data.get("machine"), dict)
+        or not isinstance(data["machine"].get("gpu"), str)
         or not isinstance(data.get("records"), list)
+        or not all(isinstance(record, dict) for record in data["records"])
     ):
-        raise GemmlabError(f"{path} must hold 'machine' and 'records'; restore it from version control")
+        raise GemmlabError(f"{path} must hold 'machine' (with 'gpu') and 'records'; restore it from version control")
     data.setdefault("ceilings", {})
     for record in data["records"]:
         try:

@@ -87,10 +87,7 @@ class Inliner:
             if callee.name == "__assertfail":
                 self.body.append(Instr("trap", ("assert",), [], guard, ins.ptx_line, ins.loc))
                 return
-            raise PtxError(
-                f"{where}: function {callee.name} has no body in this PTX; remove the call "
-                "(printf and device-side launches are not supported by ptxemu)"
-            )
+            raise PtxError(f"{where}: function {callee.name} has no body in this PTX: {_cure(callee.name)}")
         if callee.name in stack:
             raise PtxError(f"{where}: recursive call of {callee.name} is not supported; write it as a loop")
         returns = lists[0] if at == 1 else Vector(())
@@ -108,3 +105,10 @@ class Inliner:
         self.functions.append(function.name)
         self.copy(function, suffix, names, (*stack, callee.name), skip)
         self.body.append(Label(skip))
+
+
+def _cure(function: str) -> str:
+    """Say what to do about a call of a function that the compiler left to a library."""
+    if "half" in function or "bfloat16" in function:
+        return "Numba leaves FP16 and BF16 arithmetic to a library; write this kernel in CUDA C++ (gl.cuda_source)"
+    return "remove the call (printf and device-side launches are not supported by ptxemu)"

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from gemmlab.cli import Parser
 from gemmlab.errors import GemmlabError
 from gemmlab.grading import export, sandbox, scoring
 from gemmlab.grading.exercise import CHAPTERS
@@ -121,7 +122,7 @@ def _explained(verdict: Verdict, assembled: Assembled, reasons: dict[str, str]) 
 
 def main(argv: list[str] | None = None) -> int:
     """Grade a folder of notebooks; return 0. Raises GemmlabError for a folder or chapter that is not there."""
-    parser = argparse.ArgumentParser(prog="gemmlab grade", description="grade a folder of student notebooks")
+    parser = Parser(prog="gemmlab grade", description="grade a folder of student notebooks")
     add_arguments(parser)
     return run(parser.parse_args(argv))
 
@@ -131,17 +132,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("submissions", type=Path, help="student/NN_slug.ipynb, or NN_slug_student.ipynb")
     parser.add_argument("--out", type=Path, required=True, help="folder for scores.csv and the HTML reports")
     parser.add_argument("--chapter", action="append", choices=CHAPTERS, help="grade this chapter only (repeatable)")
-    parser.add_argument("--jobs", type=int, default=1, help="notebooks at a time (default 1)")
+    parser.add_argument("--jobs", type=_at_least_one, default=1, help="notebooks at a time (default 1)")
     parser.add_argument("--key", default=None, help="secret that draws the hidden cases (default: random)")
     parser.add_argument("--gpu", action="store_true", help="run passing kernels on this machine's GPU as well")
     parser.add_argument("--exercises", type=Path, default=sandbox.ROOT / "exercises", help="pristine notebooks")
-    parser.add_argument("--cell-seconds", type=float, default=CELL_S, help=f"time limit of a cell (default {CELL_S})")
-    parser.add_argument("--memory-mb", type=int, default=MEMORY_MB, help=f"memory of a process (default {MEMORY_MB})")
+    limits = {"--cell-seconds": ("time of a cell", CELL_S), "--memory-mb": ("memory of a process", MEMORY_MB)}
+    for name, (what, default) in limits.items():
+        parser.add_argument(name, type=_at_least_one, default=default, help=f"limit of the {what} (default {default})")
     parser.add_argument("--json", action="store_true", help="print the results as JSON")
 
 
+def _at_least_one(text: str) -> int:
+    value = int(text) if text.isdecimal() else 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"give an integer of at least 1, not {text!r}")
+    return value
+
+
 def run(arguments: argparse.Namespace) -> int:
-    """Grade and write the reports."""
+    """Grade and write the reports. An interrupt keeps what is graded: the reports hold it and say what is missing."""
     if os.name == "nt":
         raise GemmlabError("grading needs the process limits of Linux: run it in WSL")
     if not arguments.submissions.is_dir():
@@ -160,26 +169,49 @@ def run(arguments: argparse.Namespace) -> int:
     hide = tuple(path.resolve() for path in (arguments.submissions, arguments.out, sandbox.ROOT / "solutions"))
     key = arguments.key or secrets.token_hex(16)
     options = Options(key, arguments.cell_seconds, arguments.memory_mb, arguments.gpu, hide)
-    arguments.out.mkdir(parents=True, exist_ok=True)
+    _make_writable(arguments.out)
     kind = sandbox.explain(sandbox.isolation())
     print(f"isolation: {kind}", file=sys.stderr)
     todo = [
         (student, known[name], handed_in.get(name, [])) for student, handed_in in class_list.items() for name in known
     ]
-    with ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
-        results = list(pool.map(lambda job: _graded(job, options), todo))
+    results = _all_graded(todo, options, arguments.jobs)
     for student, handed_in in class_list.items():
-        for path in handed_in.get("", []):
-            next(result for result in results if result.student == student).notes.append(
-                f"{path.name} belongs to no graded chapter: name it like the exercise notebook"
-            )
+        own = [result for result in results if result.student == student]
+        for path in handed_in.get("", []) if own else []:
+            own[0].notes.append(f"{path.name} belongs to no graded chapter: name it like the exercise notebook")
+    missing = len(todo) - len(results)
     receipt = f"Sandbox: {kind}. Checks: version {scoring.version()}."
+    receipt += f" Interrupted: {missing} of {len(todo)} notebooks are not graded." if missing else ""
     write_reports(arguments.out, results, {name: exercises_of(name) for name in known}, receipt)
+    if missing:
+        raise GemmlabError(f"interrupted: {len(results)} of {len(todo)} notebooks are graded, in {arguments.out}")
     if arguments.json:
         print(json.dumps([asdict(result) for result in results], indent=1))
     else:
         print(f"graded {len(class_list)} students: {arguments.out / 'scores.csv'}, {arguments.out / 'index.html'}")
     return 0
+
+
+def _make_writable(folder: Path) -> None:
+    """Make the folder of the reports, before the work that they are about. Raises GemmlabError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise GemmlabError(f"--out {folder}: no report can be written there ({error.strerror})") from None
+
+
+def _all_graded(todo, options, jobs: int) -> list[Result]:
+    """Grade `jobs` notebooks at a time; after an interrupt return those that are done."""
+    results = []
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            for result in pool.map(lambda job: _graded(job, options), todo):
+                results.append(result)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+    return results
 
 
 def _graded(job, options):

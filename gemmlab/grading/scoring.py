@@ -1,4 +1,4 @@
-"""The trusted scorer: ``python -m gemmlab.grading.scoring REQUEST`` reads exported answers, judges them, writes verdicts.
+"""The trusted scorer, ``python -m gemmlab.grading.scoring REQUEST``: read exported answers, judge, write verdicts.
 
 It runs in a process of its own and executes no Python of a learner: an answer is numbers, names, or PTX with a block
 size, and PTX runs on the emulator. The request is a JSON file: chapter, key, gpu, seconds (per exercise).

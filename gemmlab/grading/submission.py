@@ -52,7 +52,10 @@ def chapters(folder: Path) -> dict[str, Chapter]:
     for path in sorted(folder.glob("*.ipynb")):
         match = CHAPTER_FILE.fullmatch(path.name)
         if match:
-            notebook = nbformat.read(path, as_version=4)
+            try:
+                notebook = nbformat.read(path, as_version=4)
+            except Exception:  # nbformat raises many classes
+                raise SubmissionError(f"{path} is not a notebook: restore it with `make sync`") from None
             roles = {"exercise": {}, "check": {}}
             for at, cell in enumerate(notebook.cells):
                 exercise = cell.metadata.get("gemmlab", {}).get("exercise")

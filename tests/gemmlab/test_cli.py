@@ -1,12 +1,14 @@
 """The command line: exit codes, one line for bad input, JSON that parses."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
 import kernels
+from gemmlab import compat, results
 from gemmlab.cli import main
 from gemmlab.device import Device
 from gemmlab.source import REPOSITORY
@@ -71,12 +73,60 @@ def test_measure_without_a_gpu_says_what_is_recorded(capsys, monkeypatch):
         (["check", "k03_naive", "--backend", "tpu"], "invalid choice"),
         (["count", "nope"], "no kernel 'nope'"),
         (["measure", "nope"], "no kernel 'nope'"),
+        (["check", "k03_naive", "--shape", "1000000,1000000,1000000"], "does not fit into memory: give smaller sizes"),
+        (["grade"], "arguments are required"),
+        (["grade", "tests", "--out", "x", "--chapter", "99"], "invalid choice: '99'"),
+        (["grade", "tests", "--out", "x", "--memory-mb", "-5"], "an integer of at least 1, not '-5'"),
+        (["grade", "tests", "--out", "x", "--jobs", "two"], "an integer of at least 1, not 'two'"),
+        (["grade", "exercises", "--out", "README.md", "--chapter", "02"], "--out README.md: no report can be written"),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(capsys, argv, message):
     code, out, err = call(capsys, *argv)
     assert code == 2 and not out
     assert message in err and len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, "holds no records"), ("{", "not a readable results file"), ('{"machine": {}, "records": []}', "with 'gpu'"),
+     ('{"machine": {"gpu": "NVIDIA H200"}, "records": [3]}', "must hold")],
+)
+def test_results_that_are_missing_or_corrupt(capsys, monkeypatch, tmp_path, content, message):
+    monkeypatch.setattr(results, "DIRECTORY", tmp_path)
+    if content:
+        (tmp_path / "nvidia_h200.json").write_text(content)
+    for command in [["stale"]] + ([["measure", "k03_naive"]] if content else []):
+        code, out, err = call(capsys, *command)
+        assert code == 2 and not out and message in err and len(err.splitlines()) == 1
+
+
+def test_a_results_folder_that_cannot_be_written_is_one_line(capsys, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied", "results/nvidia_h200.json")
+
+    monkeypatch.setattr(results, "stale", refuse)
+    code, _, err = call(capsys, "stale")
+    assert code == 2 and err == "gemmlab: results/nvidia_h200.json: Permission denied\n"
+
+
+def test_missing_tools_are_named_with_a_cure(capsys, monkeypatch):
+    monkeypatch.setattr(compat, "find_tool", lambda name: None)
+    monkeypatch.setattr(compat, "header_directories", lambda: [])
+    code, out, _ = call(capsys, "doctor")
+    assert code == 0
+    for package in ("nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvdisasm", "nvidia-cuda-runtime-cu12"):
+        assert f"to do: pip install {package}" in out
+
+
+def test_no_cache_folder_is_needed():
+    """A home, cache and temporary folder that cannot be written do not stop a check."""
+    gone = {name: "/proc/none" for name in ("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "MPLCONFIGDIR")}
+    command = [sys.executable, "-m", "gemmlab", "check", "k03_naive", "--shape", "8,8,8", "--backend", "emulator"]
+    done = subprocess.run(
+        command, cwd=REPOSITORY, env=os.environ | gone, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_grade_is_reached(capsys):

@@ -89,6 +89,8 @@ GOOD = (np.zeros(4, np.float32), np.zeros(4, np.float32), np.float32(1), 4)
         ({"grid": (1, 1, 1, 1)}, "one to three"),
         ({"block": (32, 33)}, "1056 threads, and at most 1024"),
         ({"shared": 240_000}, "shared memory"),
+        ({"shared": "48 KB"}, "number of bytes"),
+        ({"shared": -1}, "number of bytes"),
         ({"backend": "cpu"}, "choose \"gpu\", \"emulator\" or None"),
     ],
 )
@@ -97,6 +99,47 @@ def test_launches_that_cannot_be(change, message):
     with pytest.raises(gl.GemmlabError, match=message) as caught:
         gl.launch(TWIN, *change.get("args", GOOD), **options)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        (np.zeros(4, ">f4"), "Numba takes no array of >f4 .bytes swapped: use x.astype.'float32'."),
+        ({}, "argument x of 'scale': Numba takes no dict"),
+        ("A", "Numba cannot compile 'scale'"),
+        (None, "not NoneType"),
+        (np.zeros(4, object), "Numba cannot compile 'scale'"),
+        (np.zeros(8, np.float32)[::2], "gaps between its elements .strides .8,..: pass np.ascontiguousarray.x."),
+    ],
+)
+def test_what_numba_cannot_take_is_one_line(x, message):
+    with pytest.raises(gl.GemmlabError, match=message) as caught:
+        gl.launch(scale, x, *GOOD[1:], grid=1, block=32, backend="emulator")
+    assert "\n" not in str(caught.value)
+
+
+def test_an_output_that_cannot_take_the_product():
+    A = np.zeros((2, 2), np.float32)
+    frozen = A.copy()
+    frozen.flags.writeable = False
+    cases = ((frozen, "C is read-only"), ([[0]], "C is a list"), (np.zeros((2, 3)), "C is .2, 3., and A @ B"))
+    for C, message in cases:
+        with pytest.raises(gl.GemmlabError, match=message):
+            gl.run("k03_naive", A, A, C, backend="emulator")
+
+
+def test_half_arithmetic_of_numba_is_refused_with_a_way_out():
+    half = np.ones(32, np.float16)
+    with pytest.raises(gl.GemmlabError, match="write this kernel in CUDA C") as caught:
+        gl.launch(double, half, half.copy(), grid=1, block=32, backend="emulator")
+    assert "\n" not in str(caught.value)
+
+
+@cuda.jit
+def double(x, y):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        y[i] = x[i] + x[i]
 
 
 def test_a_gpu_that_is_not_there(monkeypatch):

@@ -173,6 +173,29 @@ def test_bad_arguments_are_one_line(tmp_path, arguments, says):
     assert "\n" not in str(raised.value)
 
 
+def test_a_corrupt_exercise_notebook_is_one_line(tmp_path):
+    (tmp_path / "02_gemm_and_roofline.ipynb").write_text("{ cut off")
+    with pytest.raises(GemmlabError, match="is not a notebook: restore it with `make sync`"):
+        grade.main([str(tmp_path), "--exercises", str(tmp_path), "--out", str(tmp_path / "out")])
+
+
+def test_an_interrupt_keeps_what_is_graded(monkeypatch, tmp_path):
+    for student in ("ada", "bob"):
+        (tmp_path / "class" / student).mkdir(parents=True)
+        (tmp_path / "class" / student / "02_gemm_and_roofline.ipynb").write_text("{}")
+
+    def graded(job, options):
+        if job[0] == "bob":
+            raise KeyboardInterrupt
+        return grade.Result(job[0], "02", [Verdict("02.1", 10, 10, "passed")])
+
+    monkeypatch.setattr(grade, "_graded", graded)
+    with pytest.raises(GemmlabError, match="interrupted: 1 of 2 notebooks are graded, in .*out"):
+        grade.main([str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--chapter", "02"])
+    assert "ada,10" in (tmp_path / "out" / "scores.csv").read_text(encoding="utf-8")
+    assert "1 of 2 notebooks are not graded" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+
+
 def test_a_failure_of_the_grader_itself_does_not_stop_the_class(monkeypatch, tmp_path):
     path = tmp_path / "02_gemm_and_roofline.ipynb"
     known = grade.chapters(grade.sandbox.ROOT / "exercises")["02"]
