@@ -100,9 +100,9 @@ def measure(
     """Return the time of a kernel of the ladder at one shape, beside cuBLAS in the same run.
 
     `kernel`: a Spec or its name. On a GPU that can run it the kernel is checked, then timed (see
-    gemmlab.measuring.timing) in `rounds` interleaved rounds; `mode`: "cold" or "warm". Elsewhere the recorded figure is returned and says so; where
-    none is recorded, `record` is None and `why` says it. Raises GemmlabError for an unknown kernel, a shape that it
-    does not take, and everything that gemmlab.measuring.refusals refuses.
+    gemmlab.measuring.timing) in `rounds` interleaved rounds; `mode`: "cold" or "warm". Elsewhere the recorded figure
+    is returned and says so; where none is recorded, `record` is None and `why` says it. Raises GemmlabError for an
+    unknown kernel, a shape that it does not take, and everything that gemmlab.measuring.refusals refuses.
     """
     from gemmlab.device import device
 
