@@ -43,6 +43,24 @@ def test_silent_and_right(kernel, given, expected, schedule):
     np.testing.assert_array_equal(out, expected)
 
 
+@pytest.mark.parametrize("schedule", ["late", "early", 1, 2], ids=str)
+def test_multicast(schedule):
+    tile, out = np.arange(1024, dtype=np.float32).reshape(32, 32), np.zeros((2, 32, 32), np.float32)
+    tensor_map = ptxemu.TensorMap(tile, "float32", (32, 32), (128,), (32, 16), (1, 1), 0)
+    entry = load("valid_cluster.cu").entry("multicast")
+    report = ptxemu.launch(entry, 2, 64, [tensor_map, out], schedule=schedule)
+    assert not report.findings, str(report)
+    np.testing.assert_array_equal(out, np.stack([tile, tile]))
+
+
+@pytest.mark.parametrize("schedule", ["late", "early", 1, 2], ids=str)
+def test_remote_arrival(schedule):
+    out = np.zeros((4, 64), np.float32)
+    report = ptxemu.launch(load("valid_cluster.cu").entry("remote_arrival"), 4, 64, [A.copy(), out], schedule=schedule)
+    assert not report.findings, str(report)
+    np.testing.assert_array_equal(out[::2], A[1::2, ::-1])
+
+
 def test_positions():
     """A grid of 4 x 6 CTAs in clusters of 2 x 3."""
     out = np.zeros((6, 4, 8), np.int32)

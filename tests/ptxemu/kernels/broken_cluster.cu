@@ -6,26 +6,26 @@ PAIR void exit_while_the_peer_reads(const float* a, float* out) {
   __shared__ float s[64];
   int t = threadIdx.x, g = blockIdx.x * 64;
   s[t] = a[g + t];
-  cluster_sync();
-  out[g + t] = load(peer(&s[63 - t], cluster_rank() ^ 1));  // here
+  meet();
+  out[g + t] = load(peer(&s[63 - t], my_rank() ^ 1));  // here
 }
 
 PAIR void peer_may_not_have_started(const float* a, float* out) {
   __shared__ float s[64];
   int t = threadIdx.x, g = blockIdx.x * 64;
-  store(peer(&s[63 - t], cluster_rank() ^ 1), a[g + t]);  // here
-  cluster_sync();
+  store(peer(&s[63 - t], my_rank() ^ 1), a[g + t]);  // here
+  meet();
   out[g + t] = s[t];
 }
 
 PAIR void block_barrier_only(const float* a, float* out) {
   __shared__ float s[64];
   int t = threadIdx.x, g = blockIdx.x * 64;
-  cluster_sync();
+  meet();
   s[t] = a[g + t];  // other
   __syncthreads();
-  out[g + t] = load(peer(&s[63 - t], cluster_rank() ^ 1));  // here
-  cluster_sync();
+  out[g + t] = load(peer(&s[63 - t], my_rank() ^ 1));  // here
+  meet();
 }
 
 PAIR void relaxed_arrive(const float* a, float* out) {
@@ -34,14 +34,14 @@ PAIR void relaxed_arrive(const float* a, float* out) {
   s[t] = a[g + t];  // other
   cluster_arrive_relaxed();
   cluster_wait();
-  out[g + t] = load(peer(&s[63 - t], cluster_rank() ^ 1));  // here
-  cluster_sync();
+  out[g + t] = load(peer(&s[63 - t], my_rank() ^ 1));  // here
+  meet();
 }
 
 PAIR void one_block_waits(const float* a, float* out) {
   int t = threadIdx.x, g = blockIdx.x * 64;
   out[g + t] = a[g + t];
-  if (cluster_rank() == 0) cluster_sync();  // here
+  if (my_rank() == 0) meet();  // here
   else asm volatile("bar.sync 1, 128;" ::: "memory");  // 64 threads
 }
 
@@ -49,18 +49,18 @@ PAIR void rank_beyond_the_cluster(const float* a, float* out) {
   __shared__ float s[64];
   int t = threadIdx.x, g = blockIdx.x * 64;
   s[t] = a[g + t];
-  cluster_sync();
-  out[g + t] = load(peer(&s[t], cluster_rank() + 1));  // here
-  cluster_sync();
+  meet();
+  out[g + t] = load(peer(&s[t], my_rank() + 1));  // here
+  meet();
 }
 
 PAIR void overwritten_while_read(const float* a, float* out) {
   __shared__ float s[64];
   int t = threadIdx.x, g = blockIdx.x * 64;
   s[t] = a[g + t];
-  cluster_sync();
-  out[g + t] = load(peer(&s[63 - t], cluster_rank() ^ 1));
+  meet();
+  out[g + t] = load(peer(&s[63 - t], my_rank() ^ 1));
   __syncthreads();
   s[t] = 0;  // here
-  cluster_sync();
+  meet();
 }

@@ -4,11 +4,11 @@
 __device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
 __device__ __forceinline__ void cluster_arrive_relaxed() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
 __device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
-__device__ __forceinline__ void cluster_sync() {
+__device__ __forceinline__ void meet() {
   cluster_arrive();
   cluster_wait();
 }
-__device__ __forceinline__ int cluster_rank() {
+__device__ __forceinline__ int my_rank() {
   int r;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
   return r;

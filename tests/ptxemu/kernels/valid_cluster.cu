@@ -1,4 +1,5 @@
 // Correct kernels of clusters: the emulator must compute them and find nothing. test_cluster.py has launches and results.
+#include "async_ops.cuh"
 #include "cluster_ops.cuh"
 #define PAIR extern "C" __cluster_dims__(2, 1, 1) __global__
 
@@ -6,17 +7,17 @@ PAIR void exchange(const float* a, float* out) {  // each block reads what its p
   __shared__ float s[64];
   int t = threadIdx.x, g = blockIdx.x * 64;
   s[t] = a[g + t];
-  cluster_sync();
-  out[g + t] = load(peer(&s[63 - t], cluster_rank() ^ 1));
-  cluster_sync();
+  meet();
+  out[g + t] = load(peer(&s[63 - t], my_rank() ^ 1));
+  meet();
 }
 
 PAIR void exchange_by_stores(const float* a, float* out) {
   __shared__ float s[64];
   int t = threadIdx.x, g = blockIdx.x * 64;
-  cluster_sync();
-  store(peer(&s[63 - t], cluster_rank() ^ 1), a[g + t]);
-  cluster_sync();
+  meet();
+  store(peer(&s[63 - t], my_rank() ^ 1), a[g + t]);
+  meet();
   out[g + t] = s[t];
 }
 
@@ -24,9 +25,9 @@ PAIR void generic_pointers(const float* a, float* out) {
   __shared__ float s[64];
   int t = threadIdx.x, g = blockIdx.x * 64;
   s[t] = a[g + t];
-  cluster_sync();
-  out[g + t] = *peer_pointer(&s[t], cluster_rank() ^ 1) + *peer_pointer(&s[t], cluster_rank());
-  cluster_sync();
+  meet();
+  out[g + t] = *peer_pointer(&s[t], my_rank() ^ 1) + *peer_pointer(&s[t], my_rank());
+  meet();
 }
 
 PAIR void work_between(const float* a, float* out) {  // arrive, work on one's own, wait
@@ -36,7 +37,7 @@ PAIR void work_between(const float* a, float* out) {  // arrive, work on one's o
   cluster_arrive();
   own[t] = 2 * a[g + t];
   cluster_wait();
-  float v = load(peer(&s[t], cluster_rank() ^ 1));
+  float v = load(peer(&s[t], my_rank() ^ 1));
   cluster_arrive();
   v += own[t];
   cluster_wait();
@@ -47,21 +48,21 @@ PAIR void own_address(const float* a, float* out) {  // an address without mapa 
   __shared__ float s[64];
   int t = threadIdx.x, g = blockIdx.x * 64;
   s[t] = a[g + t];
-  cluster_sync();
+  meet();
   __syncthreads();
   out[g + t] = load((unsigned)__cvta_generic_to_shared(&s[63 - t]));
-  cluster_sync();
+  meet();
 }
 
 extern "C" __cluster_dims__(4, 1, 1) __global__ void histogram(const int* a, int* out) {
   __shared__ int bins[16];
   int t = threadIdx.x;
   if (t < 16) bins[t] = 0;
-  cluster_sync();
+  meet();
   int v = a[blockIdx.x * 64 + t];  // 0 to 63: 16 bins in each of four blocks
   add(peer(&bins[v % 16], v / 16), 1);
-  cluster_sync();
-  if (t < 16) out[blockIdx.x / 4 * 64 + cluster_rank() * 16 + t] = bins[t];
+  meet();
+  if (t < 16) out[blockIdx.x / 4 * 64 + my_rank() * 16 + t] = bins[t];
 }
 
 extern "C" __global__ void where(int* out) {  // cluster given at the launch
@@ -79,9 +80,51 @@ PAIR void many_clusters(const float* a, float* out, int rounds) {
   float v = a[g + t];
   for (int i = 0; i < rounds; ++i) {
     s[i & 1][t] = v;
-    cluster_sync();
-    v = load(peer(&s[i & 1][t], cluster_rank() ^ 1)) + 1;
+    meet();
+    v = load(peer(&s[i & 1][t], my_rank() ^ 1)) + 1;
   }
-  cluster_sync();
+  meet();
   out[g + t] = v;
+}
+
+// Each block loads half of a tile of 32 x 32 floats for both: TMA multicast, one mbarrier in each block.
+PAIR void multicast(const __grid_constant__ CUtensorMap map, float* out) {
+  __shared__ __align__(128) float s[32 * 32];
+  __shared__ mbar_t full;
+  int t = threadIdx.x, rank = my_rank();
+  if (t == 0) {
+    mbar_init(&full, 1);
+    fence_init();
+  }
+  meet();
+  if (t == 0) {
+    arrive_expect(&full, 4096);
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;"
+                 ::"r"(sa(s + 512 * rank)), "l"(&map), "r"(0), "r"(16 * rank), "r"(sa(&full)), "h"((short)3) : "memory");
+  }
+  wait(&full, 0);
+  for (int i = t; i < 1024; i += 64) out[1024 * rank + i] = s[i];
+  meet();
+}
+
+PAIR void remote_arrival(const float* a, float* out) {  // rank 1 stores into rank 0 and arrives there
+  __shared__ float s[64];
+  __shared__ mbar_t full;
+  int t = threadIdx.x;
+  if (t == 0) {
+    mbar_init(&full, 64);
+    fence_init();
+  }
+  meet();
+  if (my_rank() == 1) {
+    store(peer(&s[63 - t], 0), a[blockIdx.x * 64 + t]);
+    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(peer(&full, 0)) : "memory");
+  } else {
+    unsigned ok;
+    do {
+      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                   : "=r"(ok) : "r"(sa(&full)), "r"(0) : "memory");
+    } while (!ok);
+    out[blockIdx.x * 64 + t] = s[t];
+  }
 }
