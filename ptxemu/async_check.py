@@ -36,7 +36,9 @@ class AsyncChecks(BulkChecks):
         self.live = {}
         self.fences = np.zeros((2, slots, n_threads, FENCES), np.int32)
         self.fence_base = np.zeros((2, slots, n_threads), np.int32)
+        self.words = np.zeros(2 * slots * self.row, bool)  # which 8-byte words are mbarriers
         self.map_fences = set()
+        self.maps = {}  # serial of a load under way -> address of its map in global memory
         self.asynchronous = np.array([is_bulk(s) or s.opcode.startswith("wgmma") for s in self.sites] + [False])
 
     @property
@@ -48,6 +50,7 @@ class AsyncChecks(BulkChecks):
         gone = set(slots.tolist())
         self.writing.reshape(-1, self.row)[slots] = 0
         self.reading.reshape(-1, self.row)[slots] = 0
+        self.words.reshape(-1, 2 * self.row)[slots] = False
         self.fences[:, slots] = self.fence_base[:, slots] = 0
         self.live = {serial: copy for serial, copy in self.live.items() if copy.slot not in gone}
         self.map_fences = {key for key in self.map_fences if key[0] not in gone}
@@ -103,7 +106,12 @@ class AsyncChecks(BulkChecks):
         """mbarrier.init: remember when, and what has released and completed into the object so far."""
         slot, tid = self._thread(barrier.owner)
         stamp = int(self.clocks.clock[slot, tid])
+        self.words[2 * key[0] * self.row + (key[1] >> 3)] = True
         barrier.order = {"stamp": stamp, "known": set(), "row": None, "foreign": {}, "skipped": 0}
+
+    def invalidated(self, key):
+        """mbarrier.inval: the memory may be used for something else."""
+        self.words[2 * key[0] * self.row + (key[1] >> 3)] = False
 
     def initialised_again(self, site, key, old, lane, awaited):
         state = f"phase {old.phase}, {old.pending} of {old.expected} arrivals missing"

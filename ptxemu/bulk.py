@@ -45,6 +45,7 @@ class BulkCopy:
     landed: bool = False
     serial: int = 0
     refused: bool = False
+    map_address: int = 0  # of its tensor map, if that lies in global memory
     echo: bool = False  # one of the further destinations of a multicast
     told: bool = False  # somebody who did not wait for it has been reported
 

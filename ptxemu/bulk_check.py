@@ -32,8 +32,29 @@ class BulkChecks(ProxyChecks):
         else:
             self._into_a_peer(copy, chunks, shared_site, tid)
         self._shadow(global_site, "global", copy, copy.span(), tid)
+        if copy.load:
+            self._barrier_copied_over(copy, chunks, shared_site)
+            if copy.map_address:
+                self.maps[copy.serial] = copy.map_address
         self.live[copy.serial] = copy
         (self.writing if copy.load else self.reading)[chunks] = copy.serial
+
+    def _barriers_hit(self, site, nbytes, addr, lanes):
+        """A generic store to memory that holds an mbarrier."""
+        base = 2 * self.row * lanes.slot.astype(np.int64)
+        hit = self.words[base + (addr >> 3)] | self.words[base + ((addr + nbytes - 1) >> 3)]
+        if hit.any():
+            first = np.flatnonzero(hit)[0]
+            slot = int(lanes.slot[first])
+            place = self.place((slot, int(addr[first])))
+            lane = slot * self.observer.lanes_per_cta + int(lanes.tid[first])
+            self.say("mbarrier-overwritten", site, lane, f"writes to {place}, where an mbarrier is in use")
+
+    def _barrier_copied_over(self, copy, chunks, site):
+        hit = np.flatnonzero(self.words[2 * chunks] | self.words[2 * chunks + 1])
+        if len(hit):
+            place = self.place((copy.slot, int(self._offsets(copy)[hit[0]])))
+            self.say("mbarrier-overwritten", site, copy.lane, f"copies to {place}, where an mbarrier is in use")
 
     def _into_a_peer(self, copy, chunks, site, tid):
         """The same for a multicast copy that goes to another CTA of the cluster."""
@@ -102,6 +123,7 @@ class BulkChecks(ProxyChecks):
         wait.
         """
         self.live.pop(copy.serial, None)
+        self.maps.pop(copy.serial, None)
         if copy.refused:
             return
         chunks = self._chunks(copy)
@@ -153,6 +175,10 @@ class BulkChecks(ProxyChecks):
     def touched(self, site, addr, lanes, same):
         """Report generic accesses to shared memory that meet a copy under way; return the rest of the lanes."""
         info = self.sites[site]
+        if info.op != "ld":
+            self._barriers_hit(site, info.width * info.vec, addr, lanes)
+        if not self.live:
+            return addr, lanes, same
         chunk = lanes.slot.astype(np.int64) * self.row + (addr >> 4)
         met = self.writing[chunk]
         if info.op != "ld":

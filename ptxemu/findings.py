@@ -32,7 +32,9 @@ SEVERITY = {
     "mbarrier-init-not-visible": "error",
     "mbarrier-over-arrival": "error",
     "mbarrier-reinitialised": "error",
+    "mbarrier-overwritten": "error",
     "bad-tensor-map": "error",
+    "tensor-map-overwritten": "error",
     "tensor-map-passing": "error",
     "cluster-not-started": "error",
     "cluster-exit": "error",
@@ -73,6 +75,8 @@ ADVICE = {
     "mbarrier-over-arrival": "Let as many threads arrive in each phase as mbarrier.init says: one elected thread, or a "
     "count of all.",
     "mbarrier-reinitialised": "Initialise it once, before the loop; its phases go on by themselves.",
+    "mbarrier-overwritten": "Give barriers memory of their own, beyond the last stage, or mbarrier.inval them first.",
+    "tensor-map-overwritten": "Wait for every copy through the map first, or keep one map per group.",
     "bad-tensor-map": "Make the map with gemmlab.tensor_map and pass it as const __grid_constant__ CUtensorMap.",
     "tensor-map-passing": "Declare the parameter const __grid_constant__ CUtensorMap; a map in global memory needs "
     "fence.proxy.tensormap::generic.acquire in each thread that uses it.",

@@ -114,6 +114,9 @@ class Mbarriers:
     def invalidate(self, site, key, idx):
         if self.find(site, key, idx) is not None:
             del self.table[key]
+            checks = self.checks()
+            if checks:
+                checks.invalidated(key)
 
     def arrive(self, site, key, idx, counts, *, drop=False, expect=None, keeps_phase=False):
         """Lanes ``idx`` arrive with ``counts`` each (``expect``: bytes announced first). Returns int64 states."""

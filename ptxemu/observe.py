@@ -149,10 +149,12 @@ class Observer:
             self.recorder.access(site, space, addr, lanes, self.slot_cta)
         if self.flight and self.flight.live and space == "shared":
             self.flight.touched(site, addr, lanes)
-        if self.async_ and self.async_.live and space == "shared":
+        if self.async_ and space == "shared":
             addr, lanes, same = self.async_.touched(site, addr, lanes, same)
             if not lanes.n:
                 return
+        elif self.async_ and self.async_.maps and space == "global":
+            self.async_.map_touched(site, addr, lanes)
         if self.race:
             self.race.access(site, space, addr, lanes, same)
 
@@ -206,9 +208,8 @@ class Observer:
         """A multiplication (wgmma.Issue) starts to read 16-byte chunks at ``addr`` of shared memory, operand ``which``
         "a" or "b", on behalf of ``lanes``. B is counted once per warpgroup, though four warps use it.
         """
-        if self.tally:
-            share = slice(None) if which == "a" or len(issue.warps) % 4 else lanes.tid >> 5 & 3 == 0
-            self.tally.access(issue.site, "shared", addr[share], lanes.part(share))
+        if self.tally or self.recorder:
+            self._count_chunks(issue, which, addr, lanes)
         if not self.race:
             return
         if self.flight and self.flight.live:
@@ -217,6 +218,22 @@ class Observer:
             addr, lanes, _ = self.async_.touched(issue.site, addr, lanes, None)
         self.race.access(issue.site, "shared", addr, lanes, None)
         self.race.proxies.read(issue.site, lanes, addr, 16)
+
+    def _count_chunks(self, issue, which, addr, lanes):
+        """Count the chunks of an operand once per warpgroup, 32 at a time, as a warp would load them."""
+        groups = len(issue.warps)
+        if which == "b" and groups % 4 == 0:
+            groups //= 4
+            once = lanes.tid >> 5 & 3 == 0
+            addr, lanes = addr[once], lanes.part(once)
+        each = lanes.n // groups if which == "b" else 32
+        rounds = np.arange(lanes.n) % max(each, 1) // 32
+        for r in range(int(rounds.max(initial=-1)) + 1):
+            part, mine = addr[rounds == r], lanes.part(rounds == r)
+            if self.tally:
+                self.tally.access(issue.site, "shared", part, mine)
+            if self.recorder:
+                self.recorder.access(issue.site, "shared", part, mine, self.slot_cta)
 
     def wgmma_read(self, issue, addr, lanes):
         """Warps waited for a multiplication: its reads are entered anew, since only now they are ordered before what

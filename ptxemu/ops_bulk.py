@@ -162,6 +162,8 @@ def _copy(machine, site, lane, form, memory, corner, size):
         if view.fault():
             checks.say("bad-tensor-map", site, lane, f"uses a tensor map that is not valid: {view.fault()}")
     copy = BulkCopy(site, lane, 0, 0, view.nbytes, None, form.load, view=view, corner=tuple(corner))
+    if memory >= machine.memory.param_address + machine.memory.param_size:
+        copy.map_address = memory
     return copy
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from . import shadow as sh
 from .layout import LOCAL_WINDOW, WINDOW_SIZE
 from .places import array_at
+from .tensormap import NBYTES
 
 FENCES = 4  # latest fences remembered per thread
 DATA, INIT = 0, 1  # kinds of proxy fence
@@ -103,6 +104,20 @@ class ProxyChecks:
         else:
             words = f"copies {rank} dimensions through a tensor map of rank {view.rank}"
         self.say("bad-tensor-map", site, lane, words)
+
+    def map_touched(self, site, addr, lanes):
+        """A generic store to a tensor map through which copies are under way."""
+        info = self.sites[site]
+        if info.op == "ld":
+            return
+        for serial, address in self.maps.items():
+            hit = np.flatnonzero((addr < address + NBYTES) & (addr + info.width * info.vec > address))
+            if len(hit):
+                copy = self.live[serial]
+                lane = int(lanes.slot[hit[0]]) * self.observer.lanes_per_cta + int(lanes.tid[hit[0]])
+                words = f"changes the tensor map through which the copy of {self.line(copy.site)} is still under way"
+                self.say("tensor-map-overwritten", site, lane, words, copy.site)
+                return
 
     def map_address(self, site, lane, address):
         """A map must lie in a parameter, in constant memory, or in global memory behind a fence."""

@@ -69,6 +69,9 @@ BROKEN = [
     Broken("half_do_not_wait", WAIT, ONE, EIGHT, (a(), f32(256)), says=("line",)),
     Broken("copy_after_the_arrive", WAIT, ONE, TWO_WARPS, (f32(512), f32(64))),
     Broken("no_wait_for_async_copies", WAIT, ONE, TWO_WARPS, (f32(256), f32(64))),
+    Broken("tile_over_barrier", "mbarrier-overwritten", ONE, EIGHT, (a(), f32(256)), says=("byte 1024",)),
+    Broken("copy_over_barrier", "mbarrier-overwritten", ONE, EIGHT, (f32(300), f32(256))),
+    Broken("map_changed_in_flight", "tensor-map-overwritten", ONE, EIGHT, (a(), f32(256))),
     Broken("multicast_without_cluster_sync", "cluster-not-started", (2, 1, 1), EIGHT, (a(), f32(512))),
     Broken("peer_still_reads", RACE, (2, 1, 1), EIGHT, (a(), f32(512), 3), says=("of block 1",)),
 ]  # fmt: skip

@@ -537,3 +537,45 @@ extern "C" __global__ __cluster_dims__(2, 1, 1) void peer_still_reads(map_t a, f
   out[256 * blockIdx.x + t] = sum;
   cluster_sync();
 }
+
+extern "C" __global__ void tile_over_barrier(map_t a, float* out) {
+  __shared__ struct alignas(128) { float tile[8][32]; mbar_t bar; } m;
+  int t = threadIdx.x;
+  init_one(&m.bar, 1);
+  if (t == 0) { arrive_expect(&m.bar, sizeof m.tile); load2(m.tile, &a, 0, 0, &m.bar); }
+  wait(&m.bar, 0);
+  float v = m.tile[t / 32][t % 32];
+  fence_async();
+  __syncthreads();
+  (&m.tile[0][0])[t + 1] = v;  // here
+  __syncthreads();
+  out[t] = m.tile[t / 32][t % 32];
+}
+
+extern "C" __global__ void copy_over_barrier(const float* a, float* out) {
+  __shared__ struct alignas(128) { float tile[256]; mbar_t bar[2]; } m;
+  int t = threadIdx.x;
+  init_one(&m.bar[0], 1);
+  if (t == 0) {
+    arrive_expect(&m.bar[0], 1040);
+    bulk_load(m.tile, a, 1040, &m.bar[0]);  // here
+  }
+  wait(&m.bar[0], 0);
+  out[t] = m.tile[t];
+}
+
+extern "C" __global__ void map_changed_in_flight(CUtensorMap* a, float* out) {
+  __shared__ alignas(128) float tile[8][32];
+  __shared__ mbar_t bar;
+  int t = threadIdx.x;
+  init_one(&bar, 1);
+  if (t == 0) {
+    acquire_map(a);
+    arrive_expect(&bar, sizeof tile);
+    load2(tile, a, 0, 0, &bar);  // other
+    ((volatile CUtensorMap*)a)->opaque[1] = ((volatile CUtensorMap*)a)->opaque[1];  // here
+    wait(&bar, 0);
+  }
+  __syncthreads();
+  out[t] = tile[t / 32][t % 32];
+}
