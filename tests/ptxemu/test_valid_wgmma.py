@@ -45,6 +45,15 @@ def test_observing_changes_nothing(case):
     assert counted.counters.to_dict() == both.counters.to_dict()
 
 
+def test_chunks_are_traced():
+    """Which 16 bytes a multiplication reads: a warp's rows of A, then B."""
+    report, _ = run(VALID[0], trace=ptxemu.Trace(warps=[0, 1], spaces=("shared",)))
+    reads = [a for a in report.trace if a.site.opcode.startswith("wgmma")]
+    assert [(a.warp, a.width, (a.addresses >= 0).sum()) for a in reads] == [(0, 16, 32), (1, 16, 32), (0, 16, 16)]
+    first = reads[0].addresses[0]
+    assert sorted(reads[0].addresses - first) == list(range(0, 512, 16))  # 16 rows of 32 bytes
+
+
 def test_work_is_counted():
     report, _ = run(VALID[0])
     assert report.counters.flops == 2 * 64 * 8 * 16
