@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 sys.path.insert(1, str(ROOT / "tests" / "ptxemu"))
 
+import hopper_gemm  # noqa: E402
 from compiling import KERNELS, nvrtc_ptx  # noqa: E402
 
 import kernels  # noqa: E402
@@ -83,6 +84,17 @@ def tensor(name, grid, block, check=False, rounds=3):
     return best
 
 
+def hopper(m, n, k, check=False, rounds=3):
+    """CPU seconds of kernels/hopper_gemm.cu (TMA, mbarriers, wgmma) of that size, compared with NumPy."""
+    best = float("inf")
+    for _ in range(rounds + 1):
+        report, c, expected = hopper_gemm.launch(m, n, k, check=check, count=check)
+        best = min(best, report.cpu_s)
+    if not np.array_equal(c, expected):
+        sys.exit("hopper_gemm: the emulated result is wrong; nothing is measured")
+    return best
+
+
 def run_python(code, *args, **environment):
     """Output of a fresh Python process."""
     done = subprocess.run(
@@ -114,6 +126,9 @@ def cases():
     for name, grid, block in (("pipelined_gemm", (16, 16), 128), ("wmma_gemm", (32, 16), 64)):
         yield f"{name} 512x512x512", tensor(name, grid, block), 0.5
         yield f"{name} 512x512x512, checked and counted", tensor(name, grid, block, True), 2.0
+    yield "hopper_gemm 128x128x256 (one tile)", hopper(128, 128, 256), 0.25
+    yield "hopper_gemm 512x512x512", hopper(512, 512, 512), 0.5
+    yield "hopper_gemm 512x512x512, checked and counted", hopper(512, 512, 512, True), 2.0
     name = "k05_tiled_square"
     seconds = emulate(name, 128, 128, 128)
     yield f"{name} 128x128x128, a hundredth of Numba's simulator", seconds, simulator_seconds(name, 128, 128, 128) / 100
