@@ -204,7 +204,7 @@ def bind(kernel, *args, grid, block, shared=0) -> Callable[[], None]:
     choose_backend(kernel, "gpu")
     compiled, names = prepare(kernel, args, "gpu")
     for name, value in zip(names, args, strict=False):
-        if isinstance(value, np.ndarray):
+        if isinstance(value.array if arguments.is_tensor_map(value) else value, np.ndarray):
             raise GemmlabError(f"argument {name} is a NumPy array, and bind copies nothing: pass cupy.asarray({name})")
     return _bind(compiled, args, grid, block, shared)[0]
 

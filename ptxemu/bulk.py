@@ -56,8 +56,9 @@ class BulkCopy:
         return self.address + 16 * np.arange(self.nbytes // 16)
 
     def offsets(self):
-        """int64: byte offsets of its pieces in the shared memory of its CTA, ascending."""
-        return self.at + 16 * np.arange(self.nbytes // 16)
+        """int64: byte offsets of its pieces in the shared memory of its CTA, in the order of the tile."""
+        pieces = (self.at >> 4) + np.arange(self.nbytes >> 4)
+        return (tensormap.swizzled(pieces, self.view.swizzle) if self.view is not None else pieces) << 4
 
 
 class Bulk:
@@ -90,11 +91,8 @@ class Bulk:
         """Start a copy."""
         self.serial += 1
         copy.serial = self.serial
-        observer, checks = self.machine.observer, self.checks()
-        if observer is not None and observer.tally:
-            observer.tally.bulk(copy)
-        if checks:
-            checks.bulk_issued(copy)
+        if self.machine.observer is not None:
+            self.machine.observer.bulk_issued(copy)
         early = self.machine.lands_now()
         if copy.load:
             self.loads.append(copy)

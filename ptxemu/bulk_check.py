@@ -10,7 +10,6 @@ import numpy as np
 
 from .flags import CTA_SCOPE, GPU_SCOPE, join
 from .proxy_check import ProxyChecks
-from .tensormap import swizzled
 
 
 class BulkChecks(ProxyChecks):
@@ -28,7 +27,7 @@ class BulkChecks(ProxyChecks):
         if own:
             self._overlaps(copy, chunks, shared_site)
             self._proxy(copy, chunks, tid, shared_site)
-            self._shadow(shared_site, "shared", copy, self._offsets(copy), tid)
+            self._shadow(shared_site, "shared", copy, copy.offsets(), tid)
         else:
             self._into_a_peer(copy, chunks, shared_site, tid)
         self._shadow(global_site, "global", copy, copy.span(), tid)
@@ -53,7 +52,7 @@ class BulkChecks(ProxyChecks):
     def _barrier_copied_over(self, copy, chunks, site):
         hit = np.flatnonzero(self.words[2 * chunks] | self.words[2 * chunks + 1])
         if len(hit):
-            place = self.place((copy.slot, int(self._offsets(copy)[hit[0]])))
+            place = self.place((copy.slot, int(copy.offsets()[hit[0]])))
             self.say("mbarrier-overwritten", site, copy.lane, f"copies to {place}, where an mbarrier is in use")
 
     def _into_a_peer(self, copy, chunks, site, tid):
@@ -61,15 +60,11 @@ class BulkChecks(ProxyChecks):
         if not self.observer.clusters.met[copy.slot]:
             self.observer.finding("cluster-not-started", site, self._lanes([copy.lane]), detail="after")
         self._overlaps(copy, chunks, site)
-        self._shadow(site, "shared", copy, self._offsets(copy), tid, home=copy.slot)
+        self._shadow(site, "shared", copy, copy.offsets(), tid, home=copy.slot)
 
     def _chunks(self, copy):
         """Indices of a copy's chunks in ``writing`` and ``reading``."""
-        return copy.slot * self.row + (self._offsets(copy) >> 4)
-
-    def _offsets(self, copy):
-        pieces = copy.offsets() >> 4
-        return (swizzled(pieces, copy.view.swizzle) if copy.view is not None else pieces) << 4
+        return copy.slot * self.row + (copy.offsets() >> 4)
 
     def _shadow(self, site, space, copy, addr, tid, report=True, home=None):
         from .observe import Lanes
@@ -91,7 +86,7 @@ class BulkChecks(ProxyChecks):
             if not len(hit):
                 continue
             other = self.live[int(busy[hit[0]])]
-            place = self.place((copy.slot, int(self._offsets(copy)[hit[0]])))
+            place = self.place((copy.slot, int(copy.offsets()[hit[0]])))
             if kind == "read":
                 self._source_reused(site, copy.lane, place, other, "copies to")
             else:
@@ -133,7 +128,7 @@ class BulkChecks(ProxyChecks):
         clocks, order = self.clocks, barrier.order
         clocks.clock[slot, tid] = clocks._tick(slot)
         home = None if slot == copy.slot else copy.slot
-        self._shadow(copy.site + 1, "shared", copy, self._offsets(copy), tid, report=False, home=home)
+        self._shadow(copy.site + 1, "shared", copy, copy.offsets(), tid, report=False, home=home)
         clocks.clock[slot, tid] = c = clocks._tick(slot)
         if home is not None:
             row = np.zeros(self.n_threads, np.int32)
@@ -153,7 +148,7 @@ class BulkChecks(ProxyChecks):
         self.reading[chunks[self.reading[chunks] == copy.serial]] = 0
         slot, tid = self._thread(copy.lane)
         if slot == copy.slot:
-            self._shadow(copy.site, "shared", copy, self._offsets(copy), tid, report=False)
+            self._shadow(copy.site, "shared", copy, copy.offsets(), tid, report=False)
 
     def unfinished(self, copy):
         """A CTA ended with a copy under way."""

@@ -82,9 +82,9 @@ ADVICE = {
     "fence.proxy.tensormap::generic.acquire in each thread that uses it.",
     "cluster-not-started": "Let the whole cluster meet first: barrier.cluster.arrive and .wait (cluster.sync()) before "
     "the access.",
-    "cluster-exit": "Let the cluster meet, barrier.cluster.arrive and .wait, after the last such access, before any of its "
-    "blocks returns.",
-    "setmaxnreg-ignored": "Say how many blocks share an SM, __launch_bounds__(threads, 1), and watch for message C7508.",
+    "cluster-exit": "Let the cluster meet, barrier.cluster.arrive and .wait, after the last such access, before any of "
+    "its blocks returns.",
+    "setmaxnreg-ignored": "Say how many blocks share an SM, __launch_bounds__(threads, 1); message C7508 tells.",
     "setmaxnreg-direction": "Use setmaxnreg.dec to go down and setmaxnreg.inc to go up.",
     "redundant-store": "Accumulate in a register and store once.",
 }

@@ -195,6 +195,26 @@ class Observer:
         if self.race:
             self.race.access(copy.site + 1, "shared", copy.dst, lanes, None)
 
+    def bulk_issued(self, copy):
+        """A thread starts a bulk copy (bulk.BulkCopy). The trace shows its 16-byte pieces in the order of the tile, 32
+        at a time, as if the issuing warp moved them.
+        """
+        if self.tally:
+            self.tally.bulk(copy)
+        if self.recorder and not copy.refused:
+            load = int(copy.load)
+            self._trace_pieces(copy.site + load, "shared", copy.offsets(), copy)
+            self._trace_pieces(copy.site + 1 - load, "global", copy.span(), copy)
+        if self.async_:
+            self.async_.bulk_issued(copy)
+
+    def _trace_pieces(self, site, space, addr, copy):
+        warp = copy.lane % self.lanes_per_cta & ~31
+        for first in range(0, len(addr), 32):
+            part = addr[first : first + 32]
+            lanes = Lanes(np.full(len(part), copy.slot), warp + np.arange(len(part)))
+            self.recorder.access(site, space, part, lanes, self.slot_cta)
+
     def copy_landed(self, copy, lanes):
         """Lanes waited for their part of a copy: its write is entered anew, since only now it is ordered before
         what the lanes do next. Whoever touched its bytes since the issue has been reported.

@@ -57,7 +57,7 @@ class ProxyChecks:
         slot = copy.slot
         width = race.entries
         view = race.shared.reshape(-1, width, sh.ENTRY)
-        first = (slot * race.granules) + (self._offsets(copy) >> race.shift)
+        first = (slot * race.granules) + (copy.offsets() >> race.shift)
         granules = (first[:, None] + np.arange(max(1, 16 >> race.shift))).ravel()
         entries = view[granules]
         cta = int(self.observer.slot_cta[slot])

@@ -56,3 +56,15 @@ def test_observing_changes_nothing(case):
     for x, y in zip(plain_args, both_args, strict=True):
         np.testing.assert_array_equal(x, y)
     assert counted.counters.to_dict() == both.counters.to_dict()
+
+
+def test_trace_shows_the_swizzle():
+    """The pieces of a tile in its order: row r, chunk c of a 128-byte swizzle lies at chunk c XOR r % 8 of its row."""
+    case = next(c for c in VALID if c.kernel == "swizzled_tile")
+    report, _ = run(case, trace=ptxemu.Trace(spaces=("shared", "global")))
+    copies = [a for a in report.trace if a.site.opcode.startswith("cp.async.bulk") and a.space == "shared"]
+    pieces = np.concatenate([a.addresses for a in copies]).reshape(32, 8) - copies[0].addresses[0]
+    row, chunk = np.indices((32, 8))
+    np.testing.assert_array_equal(pieces, 128 * row + 16 * (chunk ^ row % 8))
+    first = next(a for a in report.trace if a.site.opcode.startswith("cp.async.bulk") and a.space == "global")
+    assert first.width == 16 and list(first.addresses[:8] - first.base) == list(range(0, 128, 16))
