@@ -43,7 +43,7 @@ print(gl.device().reason)
 # %%
 h200 = gl.hardware.gpu("H200")
 lanes = h200.sms * h200.fp32_lanes
-print(f"{h200.sms} SMs · {h200.fp32_lanes} FP32 lanes = {lanes:,} multiply-adds per cycle")
+print(f"{h200.sms} SMs · {h200.fp32_lanes} lanes = {lanes:,} multiply-adds per cycle")
 peak = 2 * lanes * h200.clock_mhz / 1e6
 print(f"{peak:.1f} TFLOP/s at {h200.clock_mhz} MHz; DRAM {h200.bandwidth_gbs:,} GB/s")
 
@@ -93,7 +93,8 @@ def add(x, y, out):
 # 32-byte **sectors** does one warp's load of 32 neighbouring floats touch?
 
 # %%
-x, y, out = np.arange(1000, dtype=np.float32), np.float32([1] * 1000), np.zeros(1000, np.float32)
+x, y = np.arange(1000, dtype=np.float32), np.ones(1000, np.float32)
+out = np.zeros(1000, np.float32)
 launch = gl.launch(add, x, y, out, grid=4, block=256, backend="emulator")
 loads = launch.report.counters.total(space="global", op="ld")
 print(launch, "·", "right" if (out == x + 1).all() else "wrong")
@@ -167,13 +168,14 @@ gl.plots.staircase(staircase)
 cycles = gl.machine.latencies(staircase)
 print(f"{'level':8} {'a guide says':>14} {'here':>8}   cycles")
 for level, claim in gl.machine.GUIDE_CYCLES.items():
-    print(f"{level:8} {claim:>14} {cycles.get(level, float('nan')):8.0f}")
+    here = f"{cycles[level]:.0f}" if cycles else "–"
+    print(f"{level:8} {claim:>14} {here:>8}")
 print(staircase.label)
 
 # %% [markdown]
 # Latency differs by more than an order of magnitude between the ends; the *size* of each memory runs the other way:
-# 256 KB of registers and 228 KB of shared memory per SM, tens of MB of L2, and 141 GB of DRAM on an H200. Registers
-# are not in the table: an instruction reads them as part of its own execution. Beyond the GPU, NVLink and PCIe take
+# 256 KB of registers and 228 KB of shared memory per SM, 60 MB of L2, and 141 GB of DRAM on an H200. Registers are not
+# in the table: an instruction reads them as part of its own execution. Beyond the GPU, NVLink and PCIe take
 # microseconds.
 #
 # ## How much must be under way?
@@ -186,8 +188,9 @@ print(staircase.label)
 # %%
 dram = cycles.get("DRAM", 600)
 flight = gl.machine.bytes_in_flight(dram / h200.clock_mhz * 1e3, h200.bandwidth_gbs)
-print(f"{dram:.0f} cycles ({'measured' if cycles else 'assumed'}): {flight / 1e6:.2f} MB under way")
-print(f"per SM {flight / h200.sms / 1024:.1f} KB, {flight / h200.sms / 128:.0f} warps with one load each")
+origin, per_sm = "measured" if cycles else "assumed", flight / h200.sms
+print(f"{dram:.0f} cycles ({origin}): {flight / 1e6:.2f} MB under way")
+print(f"per SM {per_sm / 1024:.1f} KB, {per_sm / 128:.0f} warps with one load each")
 
 # %% [markdown]
 # More than there are: whoever reads one float per lane at a time cannot reach DRAM's bandwidth. A warp needs several
