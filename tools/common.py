@@ -37,7 +37,10 @@ def toc_entries(root: Path = ROOT) -> list[str]:
             for item in node:
                 walk(item)
 
-    walk(yaml.safe_load((root / "_toc.yml").read_text()))
+    try:
+        walk(yaml.safe_load((root / "_toc.yml").read_text()))
+    except (OSError, yaml.YAMLError) as error:
+        raise ToolError(f"_toc.yml: not a readable table of contents ({one_line(error)})") from error
     return found
 
 

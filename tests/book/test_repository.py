@@ -4,9 +4,11 @@ import re
 import sys
 from pathlib import Path
 
+import pytest
+
 import kernels
 from tools import sync
-from tools.common import ROOT, repository, toc_entries
+from tools.common import ROOT, ToolError, repository, toc_entries
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 from course_tables import load  # noqa: E402  (a Sphinx extension: not a package)
@@ -25,6 +27,15 @@ def test_kernels_is_ours():
 def test_every_toc_page_exists():
     for entry in toc_entries():
         assert any((ROOT / f"{entry}{suffix}").exists() for suffix in (".md", ".ipynb")), entry
+
+
+def test_a_broken_toc_is_one_line(tmp_path):
+    for content in (None, "root: ["):
+        if content:
+            (tmp_path / "_toc.yml").write_text(content)
+        with pytest.raises(ToolError, match="_toc.yml: not a readable table of contents") as caught:
+            toc_entries(tmp_path)
+        assert "\n" not in str(caught.value)
 
 
 def test_every_lesson_is_in_the_toc_with_its_exercises():
