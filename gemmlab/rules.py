@@ -1,11 +1,16 @@
 """Launch rules of GEMM kernels: where one comes from, and what it gives for a problem of M × N × K."""
 
+import re
+
 from gemmlab.args import dims
 from gemmlab.compile import Compiled
 from gemmlab.errors import GemmlabError
 from gemmlab.source import resolve
+from gemmlab.tensormap import tensor_map
 from kernels import Spec
 from kernels.rule import RuleError, evaluate, triple
+
+_MAP = re.compile(r"map\((\w+),([^()]+)\)")
 
 
 def launch_rule(kernel, rule: dict | None = None, grid=None, block=None, shared=None) -> dict:
@@ -46,8 +51,24 @@ def evaluate_rule(rule: dict, M: int, N: int, K: int) -> tuple[tuple, tuple, int
 
 
 def rule_args(rule: dict, **values) -> tuple:
-    """Return the arguments of a launch: the rule's "args" looked up in `values` (A, B, C, M, N, K, alpha, beta)."""
-    missing = [name for name in rule["args"] if name not in values]
-    if missing:
-        raise GemmlabError(f"launch rule: unknown argument {missing[0]!r}; known are {', '.join(values)}")
-    return tuple(values[name] for name in rule["args"])
+    """Return the arguments of a launch: the rule's "args" looked up in `values` (A, B, C, M, N, K, alpha, beta).
+
+    An argument "map(A, BM, BK, 128)" is a tensor map of A whose box has BM rows and BK columns, with a swizzle of 128
+    bytes (0: none); its numbers are expressions over M, N, K and the tile.
+    """
+    return tuple(_argument(name, rule, values) for name in rule["args"])
+
+
+def _argument(name: str, rule: dict, values: dict):
+    described = _MAP.fullmatch(name)
+    array = described[1] if described else name
+    if array not in values:
+        raise GemmlabError(f"launch rule: unknown argument {array!r}; known are {', '.join(values)}")
+    if not described:
+        return values[name]
+    numbers = {size: values[size] for size in "MNK" if size in values} | rule.get("tile", {})
+    try:
+        *box, swizzle = (evaluate(part.strip(), numbers) for part in described[2].split(","))
+    except RuleError as error:
+        raise GemmlabError(str(error)) from None
+    return tensor_map(values[array], tuple(box), swizzle=swizzle)

@@ -165,3 +165,15 @@ def test_arguments_reach_the_driver(monkeypatch):
     fake.good = False
     with pytest.raises(gl.GemmlabError, match="CUDA_ERROR_INVALID_VALUE.*globalAddress"):
         for_gpu(BASE, 0x1008)
+
+
+def test_launch_rules_make_maps():
+    from gemmlab.rules import rule_args
+
+    A = np.zeros((64, 128), np.float16)
+    rule = {"args": ["map(A, BM, BK // 2, 64)", "K"], "tile": {"BM": 16, "BK": 64}}
+    made, K = rule_args(rule, A=A, K=128)
+    assert made.array is A and made.tiled.box == (32, 16) and made.tiled.swizzle == 64 and K == 128
+    for entry, words in (("map(D, 1, 8, 0)", "'D'"), ("map(A, BX, 8, 0)", "BX"), ("map(A, 8, 64, 64)", "at most 32")):
+        with pytest.raises(gl.GemmlabError, match=words):
+            rule_args(rule | {"args": [entry]}, A=A)
