@@ -1,4 +1,6 @@
-"""The trusted scorer, ``python -m gemmlab.grading.scoring REQUEST``: read exported answers, judge, write verdicts.
+"""The trusted scorer: ``python -m gemmlab.grading.scoring REQUEST``.
+
+It reads exported answers, judges them and writes verdicts.
 
 It runs in a process of its own and executes no Python of a learner: an answer is numbers, names, or PTX with a block
 size, and PTX runs on the emulator. The request is a JSON file: chapter, key, gpu, seconds (per exercise).
