@@ -186,7 +186,8 @@ class Trial:
         values = self._values(arrays)
         compiled, names = prepare(self.kernel, values, "emulator")
         # The kernel's own parameter names appear in messages; the rule says which of them is C.
-        roles = {name: "out" if role == "C" else "in" for name, role in zip(names, self.rule["args"], strict=False)}
+        outputs = [arg == "C" or arg.startswith("map(C,") for arg in self.rule["args"]]
+        roles = {name: "out" if output else "in" for name, output in zip(names, outputs, strict=False)}
         report = emulate(compiled, values, names, grid, block, shared, roles, count=False)
         self.remarks = tuple(map(str, compiled.lints))
         return arrays["C"], report.errors, self._damage(A, B, arrays["A"], arrays["B"])
