@@ -179,7 +179,8 @@ for fault in ({"first": False}, {"second": False}, {"early": True}):
 #   fragile: another block shape ends it.
 # - The early return leaves holes in the tiles. (Since Volta a barrier does not wait for threads that have left, so it
 #   does not even hang.)
-#
+
+# %% [markdown]
 # And a barrier orders *one block*. Let two blocks share the sum over `k` of one tile of `C`:
 
 # %%
@@ -344,9 +345,37 @@ for kernel, some in found.items():
     print(f"{kernel:17}", *rates, "   GB from DRAM:", *moved)
 
 # %% [markdown]
-# "None" means that this figure has not been recorded yet. Whatever the stopwatch says, compare it with the models: the
-# bytes say a factor of 32, the wavefronts 1 to 1.3. Boehm's published series has 1.5
-# times for this step, on an A6000.
+# **Outcome** (H200, 2026-11-30). The square tile gains 1.5, 1.4 and 2.5 times. The bytes promised 32, the wavefronts 1
+# to 1.3, and these are the better guide. At 4096 the profiler counts 3.22 · 10⁹ wavefronts of shared loads, 1.50 per
+# step as modelled, and 7.8 TFLOP/s are 70 % of the ceiling of 11.2. What exceeds 1.3 comes from chapter 04's kernel,
+# which at 4096 stood at 37 % of its own ceiling. (Boehm's published series has 1.5 for this step, on an A6000.)
+
+# %% [markdown]
+# ### More from DRAM, not less
+#
+# At 4096 the tiled kernels take *twice* the bytes from DRAM: 8.4 GB, 63 times "once", for 4.3 GB before. The profiler's
+# counters show where the reuse went:
+#
+# | at 4096³ | sectors asked of L1 | hits in L1 | passed to L2 | hits in L2 |
+# |---|---|---|---|---|
+# | coalesced | 344 GB | 89 % | 39 GB | 74 % |
+# | square tile | 17 GB | 0 % | 17 GB | 23 % |
+#
+# The coalesced kernel leaned on L1; tiling does that reuse by hand, and asks L2 for less than half. But what L2 gets to
+# see now are, presumably, first requests of blocks far apart in time, and few hit. It does no harm: 8.4 GB in 17.7 ms
+# are 0.48 TB/s, a ninth of what DRAM delivers. Larger tiles bring it down (chapter 07: 0.34 GB).
+
+# %% [markdown]
+# ### Why the wide tile is slower
+#
+# 16 × 64 reaches 4.8, 5.5 and 4.3 TFLOP/s, little more than half of the square. Bytes: a quarter more, 21.5 GB for
+# 17.2, as derived. Shared loads: the same 3.22 · 10⁹ wavefronts. Instructions: 138 per tile for 135 (SASS, ptxas 12.9).
+# None of these makes a factor of 1.8.
+#
+# Registers may: 39 per thread, for 32. They are given out in units of 8, and 1,024 threads at 40 leave room for *one*
+# block on an SM, where 32 allow two. With one, the whole SM waits at each barrier, for L2 or, at 4096, for DRAM: only
+# this kernel loses a fifth from 2048 to 4096. (Deduced, not measured. With a GPU, test it: `max_registers=32` in the
+# decorator gives 31 registers and spills none.)
 
 # %%
 counted = {name: gl.count(name, 64, 64, 4096) for name in kernels[:2]}
@@ -358,9 +387,9 @@ gl.plots.recorded_roofline(
 gl.plots.bank_grid(gl.trace(tiled_square, 64, 64, 64, rule=rule))
 
 # %% [markdown]
-# The point moves to 8 FLOP/byte, where DRAM would allow 38 TFLOP/s (derived): **memory traffic is no longer the
-# limit**. To reach the ridge of 14 a tile would need an edge of 56, more than 1,024 threads can serve with one output
-# each.
+# The point moves to 8 FLOP/byte, where DRAM would allow 38 TFLOP/s (derived) even if no request hit in L2: **memory
+# traffic is no longer the limit**. To reach the ridge of 14 a tile would need an edge of 56, more than 1,024 threads can
+# serve with one output each.
 
 # %% [markdown]
 # ## What limits us now?
@@ -368,6 +397,14 @@ gl.plots.bank_grid(gl.trace(tiled_square, 64, 64, 64, rule=rule))
 # > **Takeaway.** A tile of `BM × BN` outputs requests `M·N·K·(1/BM + 1/BN)` elements: memory traffic falls with the
 # > tile's edge. Two barriers per step, zeros beyond the edges, no early return. The loop still loads two numbers per
 # > multiply-add, now from shared memory, and that is what it costs.
+#
+# | at 4096³ | predicted, at most | TFLOP/s | of cuBLAS | limit now |
+# |---|---|---|---|---|
+# | coalesced | 8.4 | 3.1 | 0.06 | L1 and L2 |
+# | square tile, 32 × 32 | 11.2 | 7.8 | 0.15 | wavefronts of shared loads |
+# | tile 16 × 64 | 11.2 | 4.3 | 0.08 | one block per SM |
+#
+# (Recorded on an H200, 2026-11-30; ceilings modelled.)
 #
 # Every request to shared memory took one wavefront: the luck of this layout. Chapters 07 and 08 will want `A` stored
 # the other way round, and then one store takes 32. Why is on-chip memory slow sometimes? That is chapter 06.

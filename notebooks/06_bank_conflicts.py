@@ -348,7 +348,10 @@ for name, c in counted.items():
 
 # %% [markdown]
 # XOR is no constant offset: an address `m ^ k` must be computed for each `k`, or kept in a register of its own. In the
-# chunk swizzle only eight of them differ. (Registers are `ptxas`'s for `sm_90`, here.)
+# chunk swizzle only eight of them differ. `ptxas` keeps them: in SASS a tile takes 134 or 135 instructions, padded or
+# swizzled, 64 of them shared loads, and no XOR is left in the loop (ptxas 12.9). So a swizzle is paid for in
+# *registers*: 62 and 40 for 32. They are given out in units of 8; 1,024 threads at 32 registers fit on an SM twice, at
+# 40 or 62 only once.
 #
 # ## Predict, then measure
 #
@@ -384,6 +387,21 @@ for kernel, some in found.items():
     print(f"{kernel:17}", *rates)
 
 # %% [markdown]
+# **Outcome** (H200, 2026-11-30). `transposed` stands at 5.1, 93 % of the 5.5 that its excess wavefronts allow: there
+# the conflict *is* the limit. Padding gains 37 % at 4096. It stays 11 % behind chapter 05's kernel, whose reads of `A`
+# merge: 40 shared loads per tile in SASS, not 64.
+#
+# The swizzles are as free of conflicts as padding, and gain 7 to 19 % at 1024 and 2048 and *nothing* at 4096. It is not
+# integer work, as the loops have equally many instructions. It is the one block per SM: while it waits at a barrier or
+# for its loads, nobody computes. At 4096, where L2 misses, just these two kernels lose 15 % against 2048, and those with
+# two blocks lose at most 4 %. (Deduced from registers and sizes; no profile was recorded for the cures.)
+
+# %% [markdown]
+# A cure has to be weighed with what it costs *this* kernel. For a scalar tile padding wins. The swizzle of chunks earns
+# its place where padding cannot go: with 128-bit loads, and in the layouts that TMA and `wgmma` read. (Held to
+# `max_registers=32`, `xor_chunk` spills nothing and two blocks fit. With a GPU, measure it.)
+
+# %% [markdown]
 # On a GPU, Nsight Compute counts the same quantities:
 #
 # | here | `ncu --metrics …` |
@@ -409,7 +427,7 @@ for name, c in counted.items():
 # The profiler's counter can exceed what addresses explain, as data that arrives from L2 competes for the same port.
 # Prove a swizzle by its addresses, as here; then measure.
 #
-# (It may be worth less than its fame: in Boehm's series on an A6000 two ways of avoiding conflicts bring 1.5 and 3 %.)
+# (It is often worth less than here: in Boehm's series on an A6000 two ways of avoiding conflicts bring 1.5 and 3 %.)
 
 # %%
 long = {name: gl.count(name, 64, 64, 4096) for name in STUDY[:3]}
@@ -428,9 +446,16 @@ gl.plots.recorded_roofline(
 # > group of lanes that is served together. Padding is the cheapest cure, an XOR of 16-byte chunks the one that keeps
 # > 128-bit access and wastes nothing. A layout is right or wrong *for a request*.
 #
-# Without a conflict the kernel is where chapter 05 was: two wavefronts for 32 multiply-adds, an eighth of what the
-# arithmetic could take. The loads themselves are too many. How much work can be had per byte of shared memory? That is
-# chapter 07.
+# | at 4096³ | excess of 64³ | predicted, at most | TFLOP/s | of cuBLAS | limit now |
+# |---|---|---|---|---|---|
+# | transposed | 7,936 | 5.5 | 5.1 | 0.10 | the conflict |
+# | padded | 0 | 8.1 | 7.0 | 0.14 | two loads per multiply-add |
+# | word XOR | 0 | 8.1 | 5.0 | 0.10 | 62 registers: one block per SM |
+# | chunk XOR | 0 | 8.1 | 5.1 | 0.10 | 40 registers: one block per SM |
+#
+# (Recorded on an H200, 2026-11-30; ceilings modelled.) Without a conflict two wavefronts still go with 32 multiply-adds,
+# an eighth of what the arithmetic could take. The loads themselves are too many. How much work can be had per byte of
+# shared memory? That is chapter 07.
 
 # %% [markdown]
 # ## Exercises

@@ -485,8 +485,27 @@ gl.plots.recorded_roofline(
 
 # %% [markdown]
 # On this roofline of *global* bytes the patch also moves the kernels to the right: larger tiles fit on a block, and
-# fewer bytes are requested. The limit that this chapter fought, shared memory, is drawn nowhere on it. Which of the
-# two binds, a roofline does not say; counters do.
+# fewer bytes are requested. (From DRAM, by the profiler: 8.4, 2.1, 0.34 and 0.34 GB at 4096.) The limit that this
+# chapter fought, shared memory, is drawn nowhere on it. Counters say which of the two binds:
+#
+# | at 4096³ | wavefronts per multiply-add | feeds, at most | TFLOP/s | of cuBLAS |
+# |---|---|---|---|---|
+# | square tile of 05 | 1.50 | 11.2 | 7.8 | 0.15 |
+# | column, 8 × 1 | 1.125 | 14.9 | 11.6 | 0.23 |
+# | patch, 8 × 8 | 0.50 | 33.5 | 22.6 | 0.44 |
+# | warp tile | 0.19 | 66.9 | 29.9 | 0.58 |
+#
+# (Shared loads by the profiler, recorded on an H200, 2026-11-30; ceilings modelled from them. 0.50 and 0.19 are what
+# merged loads make of our 0.75 and 0.25.)
+
+# %% [markdown]
+# - **At 4096** each rung beats the one below, and the first three reach 67 to 78 % of what shared memory allows.
+# - **At 1024** the order turns. A tile of 128 × 128 gives 64 blocks, so that 68 of 132 SMs have nothing to do: 7.7 and
+#   9.3. Tiles of 64 × 64 give 256 blocks: 9.5 for the column, and 11.2, the best of all, for the square tile.
+# - **Signed indices** cost a factor of 3.2, **spilled** sums one of 5.3.
+# - **The warp tile** is fed in full and reaches 45 % of the peak. SASS shows the next limit: 81 instructions for 64
+#   multiply-adds in the loop over `k`, and up to 171 more per tile around it. 512 of 819 do arithmetic, which caps it
+#   at 42.
 
 # %% [markdown]
 # ## What limits us now?
@@ -495,9 +514,9 @@ gl.plots.recorded_roofline(
 # > lanes of one instruction: let them own their columns in groups of four. Registers pay for it, and launch bounds
 # > are a limit, no gift.
 #
-# At 0.25 wavefronts per multiply-add, scalar loads just keep the arithmetic fed, with nothing to spare. And the
-# warp still *issues* an instruction for every word that it copies from global to shared memory, one for every word of
-# `C` that it stores, and trusts the assembler to merge the rest. How wide is one load? That is chapter 08.
+# Shared memory could now feed every FP32 lane; slots for instructions are short. The warp *issues* one for every word
+# that it copies from global to shared memory and for every word of `C` that it stores, and trusts the assembler to
+# merge the rest. How wide is one load? That is chapter 08.
 
 # %% [markdown]
 # ## Exercises

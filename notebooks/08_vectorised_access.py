@@ -446,11 +446,47 @@ gl.plots.recorded_roofline(
 # for them.
 
 # %% [markdown]
+# ### What the counters say
+#
+# Four per cent over the warp tile. The profiler shows why it is no more (4096³, millions):
+#
+# | | warp tile | vectorised |
+# |---|---|---|
+# | global load requests | 33.6 | 8.4 |
+# | sectors of the stores | 8.4 | 2.1 |
+# | wavefronts of shared loads | 403 | 403 |
+#
+# Global access shrank as predicted. In shared memory nothing changed: `ptxas` had merged those loads already, where our
+# count of PTX saw four times as many. Nor is it the limit any more: `k08_lane_pairs` drops a third of its wavefronts for
+# 0.6 %. At 1024 all four starve: 64 blocks for 132 SMs.
+
+# %% [markdown]
+# ### Is Numba the limit?
+#
+# The twin is 22 % faster with the same algorithm. SASS shows one difference of that size (ptxas 12.9). nvcc unrolls the
+# loop over `k` four times: 277 instructions for 256 multiply-adds, and at most 69 more per tile. Numba's stays a loop:
+# 84 for 64, and at most 111 more. Per tile that is 623 against 783 instructions, a factor of 1.26, for a measured 1.22.
+# So the gap is the loop's shape, and chapter 09 closes it in Numba.
+#
+# At 4095 × 4097 × 1023 no row is aligned, and every block takes the scalar path. Numba loses 12 % and falls behind the
+# warp tile. The twin falls to 14.1, and that we cannot explain: it makes the same requests and sectors as the Numba
+# kernel, with fewer instructions (counted at 127 × 129 × 127), and this shape was timed without a profile.
+
+# %% [markdown]
 # ## What limits us now?
 #
 # > **Takeaway.** A lane can move 16 bytes per instruction: same sectors, a quarter of the instructions, if base and
 # > pitch are multiples of 16 bytes. Misaligned access does not degrade, it stops the kernel. The compiler widens on
 # > its own only what it can prove.
+#
+# | at 4096³ | predicted | TFLOP/s | of cuBLAS | limit now |
+# |---|---|---|---|---|
+# | warp tile | – | 29.9 | 0.58 | slots for instructions, waiting |
+# | vectorised | a quarter of the global requests | 31.1 | 0.61 | the same |
+# | lane pairs | two thirds of the wavefronts | 31.3 | 0.61 | the same |
+# | CUDA C++ twin | – | 37.9 | 0.74 | waiting |
+#
+# (Recorded on an H200, 2026-11-30.)
 #
 # Look at the main loop once more: load a tile, barrier, multiply, barrier. While the block waits for memory nobody
 # multiplies; while it multiplies, nobody loads. Can loads hide behind arithmetic? That is chapter 09.
