@@ -360,7 +360,8 @@ for kernel, some in found.items():
 # |---|---|---|---|---|
 # | coalesced | 344 GB | 89 % | 39 GB | 74 % |
 # | square tile | 17 GB | 0 % | 17 GB | 23 % |
-#
+
+# %% [markdown]
 # The coalesced kernel leaned on L1; tiling does that reuse by hand, and asks L2 for less than half. But what L2 gets to
 # see now are, presumably, first requests of blocks far apart in time, and few hit. It does no harm: 8.4 GB in 17.7 ms
 # are 0.48 TB/s, a ninth of what DRAM delivers. Larger tiles bring it down (chapter 07: 0.34 GB).
@@ -371,7 +372,8 @@ for kernel, some in found.items():
 # 16 × 64 reaches 4.8, 5.5 and 4.3 TFLOP/s, little more than half of the square. Bytes: a quarter more, 21.5 GB for
 # 17.2, as derived. Shared loads: the same 3.22 · 10⁹ wavefronts. Instructions: 138 per tile for 135 (SASS, ptxas 12.9).
 # None of these makes a factor of 1.8.
-#
+
+# %% [markdown]
 # Registers may: 39 per thread, for 32. They are given out in units of 8, and 1,024 threads at 40 leave room for *one*
 # block on an SM, where 32 allow two. With one, the whole SM waits at each barrier, for L2 or, at 4096, for DRAM: only
 # this kernel loses a fifth from 2048 to 4096. (Deduced, not measured. With a GPU, test it: `max_registers=32` in the
@@ -397,7 +399,8 @@ gl.plots.bank_grid(gl.trace(tiled_square, 64, 64, 64, rule=rule))
 # > **Takeaway.** A tile of `BM × BN` outputs requests `M·N·K·(1/BM + 1/BN)` elements: memory traffic falls with the
 # > tile's edge. Two barriers per step, zeros beyond the edges, no early return. The loop still loads two numbers per
 # > multiply-add, now from shared memory, and that is what it costs.
-#
+
+# %% [markdown]
 # | at 4096³ | predicted, at most | TFLOP/s | of cuBLAS | limit now |
 # |---|---|---|---|---|
 # | coalesced | 8.4 | 3.1 | 0.06 | L1 and L2 |

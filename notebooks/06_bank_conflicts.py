@@ -352,7 +352,8 @@ for name, c in counted.items():
 # swizzled, 64 of them shared loads, and no XOR is left in the loop (ptxas 12.9). So a swizzle is paid for in
 # *registers*: 62 and 40 for 32. They are given out in units of 8; 1,024 threads at 32 registers fit on an SM twice, at
 # 40 or 62 only once.
-#
+
+# %% [markdown]
 # ## Predict, then measure
 #
 # Excess wavefronts are a *count*. Do they cost time? Only if the kernel waits for shared memory: in one that waits for
@@ -390,7 +391,8 @@ for kernel, some in found.items():
 # **Outcome** (H200, 2026-11-30). `transposed` stands at 5.1, 93 % of the 5.5 that its excess wavefronts allow: there
 # the conflict *is* the limit. Padding gains 37 % at 4096. It stays 11 % behind chapter 05's kernel, whose reads of `A`
 # merge: 40 shared loads per tile in SASS, not 64.
-#
+
+# %% [markdown]
 # The swizzles are as free of conflicts as padding, and gain 7 to 19 % at 1024 and 2048 and *nothing* at 4096. It is not
 # integer work, as the loops have equally many instructions. It is the one block per SM: while it waits at a barrier or
 # for its loads, nobody computes. At 4096, where L2 misses, just these two kernels lose 15 % against 2048, and those with
@@ -445,7 +447,8 @@ gl.plots.recorded_roofline(
 # > **Takeaway.** A request to shared memory costs as many wavefronts as the fullest bank has different words, for each
 # > group of lanes that is served together. Padding is the cheapest cure, an XOR of 16-byte chunks the one that keeps
 # > 128-bit access and wastes nothing. A layout is right or wrong *for a request*.
-#
+
+# %% [markdown]
 # | at 4096³ | excess of 64³ | predicted, at most | TFLOP/s | of cuBLAS | limit now |
 # |---|---|---|---|---|---|
 # | transposed | 7,936 | 5.5 | 5.1 | 0.10 | the conflict |

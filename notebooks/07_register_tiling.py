@@ -494,18 +494,18 @@ gl.plots.recorded_roofline(
 # | column, 8 × 1 | 1.125 | 14.9 | 11.6 | 0.23 |
 # | patch, 8 × 8 | 0.50 | 33.5 | 22.6 | 0.44 |
 # | warp tile | 0.19 | 66.9 | 29.9 | 0.58 |
-#
+
+# %% [markdown]
 # (Shared loads by the profiler, recorded on an H200, 2026-11-30; ceilings modelled from them. 0.50 and 0.19 are what
 # merged loads make of our 0.75 and 0.25.)
 
 # %% [markdown]
 # - **At 4096** each rung beats the one below, and the first three reach 67 to 78 % of what shared memory allows.
 # - **At 1024** the order turns. A tile of 128 × 128 gives 64 blocks, so that 68 of 132 SMs have nothing to do: 7.7 and
-#   9.3. Tiles of 64 × 64 give 256 blocks: 9.5 for the column, and 11.2, the best of all, for the square tile.
+#   9.3. Tiles of 64 × 64 give 256 blocks: 9.5 for the column, and 11.2, the best, for the square.
 # - **Signed indices** cost a factor of 3.2, **spilled** sums one of 5.3.
-# - **The warp tile** is fed in full and reaches 45 % of the peak. SASS shows the next limit: 81 instructions for 64
-#   multiply-adds in the loop over `k`, and up to 171 more per tile around it. 512 of 819 do arithmetic, which caps it
-#   at 42.
+# - **The warp tile** is fed in full and reaches 45 % of the peak. The next limit stands in SASS: 81 instructions for 64
+#   multiply-adds, and up to 171 more per tile. 512 of 819 do arithmetic: at most 42 TFLOP/s.
 
 # %% [markdown]
 # ## What limits us now?

@@ -467,7 +467,8 @@ gl.plots.recorded_roofline(
 # loop over `k` four times: 277 instructions for 256 multiply-adds, and at most 69 more per tile. Numba's stays a loop:
 # 84 for 64, and at most 111 more. Per tile that is 623 against 783 instructions, a factor of 1.26, for a measured 1.22.
 # So the gap is the loop's shape, and chapter 09 closes it in Numba.
-#
+
+# %% [markdown]
 # At 4095 × 4097 × 1023 no row is aligned, and every block takes the scalar path. Numba loses 12 % and falls behind the
 # warp tile. The twin falls to 14.1, and that we cannot explain: it makes the same requests and sectors as the Numba
 # kernel, with fewer instructions (counted at 127 × 129 × 127), and this shape was timed without a profile.
@@ -478,7 +479,8 @@ gl.plots.recorded_roofline(
 # > **Takeaway.** A lane can move 16 bytes per instruction: same sectors, a quarter of the instructions, if base and
 # > pitch are multiples of 16 bytes. Misaligned access does not degrade, it stops the kernel. The compiler widens on
 # > its own only what it can prove.
-#
+
+# %% [markdown]
 # | at 4096³ | predicted | TFLOP/s | of cuBLAS | limit now |
 # |---|---|---|---|---|
 # | warp tile | – | 29.9 | 0.58 | slots for instructions, waiting |

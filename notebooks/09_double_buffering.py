@@ -273,8 +273,7 @@ print(gl.stages.fit(4096, 4096, 4096))
 # register in between. Each thread issues copies of 4, 8 or 16 bytes, closes them into a **group** with
 # `commit_group`, and later waits until at most `n` of its groups are open. Three things to know:
 #
-# - It is an instruction of the load/store pipe (`LDGSTS` in SASS), per thread, and the wait is a hardware one
-#   (`DEPBAR`), not a polling loop.
+# - It is an instruction of the load/store pipe (`LDGSTS` in SASS), and the wait (`DEPBAR`) is no polling loop.
 # - The wait covers *this thread's* copies. What others copied needs a barrier too.
 # - `wait_group` counts groups, not tiles. With two commits per tile, a wait for "all but one" before the next copies
 #   leaves half a tile open (exercise 09.4).
@@ -324,7 +323,8 @@ for kernel in ("k09_double_buffer", "k09_cp_async"):
 # |---|---|---|---|---|
 # | through registers | 2 | 16 | 8 | 104 |
 # | `cp.async` | 5 | 64 | 64 | 160 |
-#
+
+# %% [markdown]
 # Each 4-byte copy touches the same 16 sectors again, and writes two words per wavefront. Eight warps make 1,280
 # wavefronts per tile, one per cycle at best, where the arithmetic takes 1,024 cycles: shared memory is the limit again.
 
@@ -360,7 +360,8 @@ for kernel, change in STEPS.items():
 # - **The loop over k.** LLVM and ptxas both keep `for k in range(8)`: 64 multiply-adds and a branch, where every turn
 #   starts with loads it must wait for. Written out, SASS has 512 in one stretch, with each outer product's loads
 #   ahead of its use (ptxas 12.9, nvdisasm).
-# %%%
+
+# %% [markdown]
 # - **The patch.** 8 × 16 needs six 128-bit loads per 128 multiply-adds, not four per 64, and 128 accumulators: one
 #   block of 256 threads per SM.
 # - **The tests.** Blocks inside the matrix run a main loop without a look at the edges. The same lines are compiled
@@ -454,7 +455,8 @@ print("4096 × 4096 × 4096,", found["k09_wide_patch"].label)
 # The exception is the double buffer: more instructions and yet 25 % more speed, since it removes waiting. The studies
 # take the step from 31.1 to 41.3 apart: order alone (`k09_rolled`) gives 38.8, products written out without order
 # (`k09_early_store`) 38.8, both 41.3. They do not add up, as both fill the same gap: independent work beside a load.
-#
+
+# %% [markdown]
 # The last step wins with *half* the warps, as predicted. It is no free lunch: a tile of 128 × 256 makes 32 blocks at
 # 1024³, for 132 SMs, and gets 11.4 TFLOP/s where the smaller tile gets 18.5; at 512 × 4096 × 4096 it is 23.5 against
 # 37.5, and at 4095 × 4097 × 1023, on the edge path, 33.6 against 34.4 (recorded). Libraries choose a tile by shape.
@@ -475,7 +477,8 @@ gl.plots.recorded_roofline(
 #
 # > **Takeaway.** A load waits at its first use. Put a tile's worth of arithmetic between the two and the latency is
 # > gone, for a second buffer, eight registers and one barrier per tile. Then count what is left per multiply-add.
-#
+
+# %% [markdown]
 # The profiler finds no other limit: DRAM delivers 0.34 GB in 2.9 ms, 0.12 TB/s of more than 4, and shared memory serves
 # 0.16 wavefronts per multiply-add of the 0.25 that it could.
 #
