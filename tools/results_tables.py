@@ -46,6 +46,11 @@ def share(record: dict) -> str:
     return f"{100 * record['ratio']:.1f} %" if record["ratio"] else NONE
 
 
+def three_digits(value: float) -> str:
+    """Return three significant digits, zeros included: 5.00, 31.1, 989; whole numbers from 1,000 on."""
+    return f"{value:#.3g}".rstrip(".") if value < 999.5 else f"{value:,.0f}"
+
+
 def data_of(directory: Path | None) -> dict | None:
     path = (directory or results.DIRECTORY) / f"{GPU}.json"
     return results.load(path) if path.exists() else None
@@ -74,7 +79,7 @@ def ladder(directory: Path | None = None) -> str:
     for spec in sorted((s for s in kernels.LADDER if s.rung is not None), key=lambda s: s.rung):
         record = records.get(spec.name)
         shown += [record] if record else []
-        rate = [f"{record['tflops']:.3g}", share(record)] if record else [NONE, NONE]
+        rate = [three_digits(record["tflops"]), share(record)] if record else [NONE, NONE]
         rows.append([str(spec.rung), spec.chapter, spec.title, spec.language, spec.a_dtype, *rate])
     head = ["rung", "chapter", "kernel", "language", "type", "TFLOP/s at 4096³", "share of cuBLAS"]
     return table(head, rows, right=5) + caption(data, shown)
@@ -87,8 +92,9 @@ def ladder_full(directory: Path | None = None) -> str:
     rows = []
     for r in records:
         low, high = results.spread(r["samples_us"])
-        times = [results.show_time(r["time_us"]), f"{100 * (high - low) / r['time_us']:.1f} %", f"{r['tflops']:.3g}"]
-        rivals = [f"{r['rivals'][name]:.3g}" if name in r["rivals"] else NONE for name in results.RIVAL_NAMES]
+        spread = f"{100 * (high - low) / r['time_us']:.1f} %"
+        times = [results.show_time(r["time_us"]), spread, three_digits(r["tflops"])]
+        rivals = [three_digits(r["rivals"][name]) if name in r["rivals"] else NONE for name in results.RIVAL_NAMES]
         rows.append([f"`{r['kernel']}`", shape_of(r), *times, *rivals, share(r)])
     head = ["kernel", "shape", "time", "spread", "TFLOP/s", "cuBLAS", "Lt first", "Lt best", "share"]
     return (table(head, rows, right=2) if rows else "") + caption(data, records)

@@ -147,3 +147,10 @@ def test_recording_without_a_gpu_is_one_clear_line(monkeypatch, capsys):
     error = capsys.readouterr().err
     assert error.startswith("no GPU to measure on: ") and error.count("\n") == 1
     importlib.import_module("gemmlab.device").device.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "value, text", [(0.5012, "0.501"), (5, "5.00"), (31.04, "31.0"), (989.4, "989"), (9000, "9,000")]
+)
+def test_three_digits(value, text):
+    assert results_tables.three_digits(value) == text
