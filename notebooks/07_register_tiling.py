@@ -422,8 +422,8 @@ for kernel, threads in BLOCKS.items():
     print(f"{blocks} blocks, {blocks * threads // 32} of 64 warps")
 
 # %% [markdown]
-# A quarter of the warps, and yet this kernel can be the faster one: **occupancy is no goal**. It is there to hide
-# latency, and 64 independent sums per thread hide it as well.
+# A quarter of the warps, and yet this kernel is the fastest of the three (below): **occupancy is no goal**. It is there
+# to hide latency, and 64 independent sums per thread hide it as well.
 #
 # A guide's cure for spilled registers is `__launch_bounds__`. **Predict** what happens as we demand more blocks per
 # SM:

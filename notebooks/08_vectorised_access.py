@@ -456,9 +456,9 @@ gl.plots.recorded_roofline(
 # | sectors of the stores | 8.4 | 2.1 |
 # | wavefronts of shared loads | 403 | 403 |
 #
-# Global access shrank as predicted. In shared memory nothing changed: `ptxas` had merged those loads already, where our
-# count of PTX saw four times as many. Nor is it the limit any more: `k08_lane_pairs` drops a third of its wavefronts for
-# 0.6 %. At 1024 all four starve: 64 blocks for 132 SMs.
+# Global access shrank as predicted. In shared memory nothing changed: `ptxas` had merged the warp tile's loads already;
+# only the PTX, which we count, had four times as many. Nor is it the limit any more: `k08_lane_pairs` drops a third of
+# its wavefronts and gains 0.6 %. At 1024 all four starve: 64 blocks for 132 SMs.
 
 # %% [markdown]
 # ### Is Numba the limit?
