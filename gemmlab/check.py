@@ -36,7 +36,8 @@ _UNSET_BITS = {1: 0x7F, 2: 0x7FE5, 4: 0x7FE5A5A5, 8: 0x7FFDA5A5A5A5A5A5}  # quie
 class CheckResult:
     """A check that passed: the kernel's name, where it ran, and the shapes (M, N, K).
 
-    `emulated`: the emulator looked for races, bad addresses and the like. `remarks` do not fail a kernel.
+    `emulated`: the emulator looked for races, bad addresses and the like. Neither `remarks` (of the compiled code) nor
+    `warnings` (the emulator's findings that are no errors) fail a kernel.
     """
 
     kernel: str
@@ -44,12 +45,13 @@ class CheckResult:
     shapes: tuple[tuple[int, int, int], ...]
     emulated: bool = True
     remarks: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def __str__(self):
         where = "on the emulator" if self.backend == "emulator" else f"on {device().name}"
-        where += ", no findings" if self.emulated else ""
+        where += (", no errors" if self.warnings else ", no findings") if self.emulated else ""
         count = len(self.shapes)
-        return "\n".join([f"{self.kernel}: right at {count} shape{'s' if count > 1 else ''} {where}", *self.remarks])
+        return "\n".join([f"{self.kernel}: right at {count} shape{'s' if count > 1 else ''} {where}", *self.remarks, *self.warnings])
 
     __repr__ = __str__
 
@@ -99,13 +101,16 @@ def check(kernel, shapes=None, backend=None, rule=None, *, seed=None, quiet=Fals
     if backend == "gpu" and not forced:
         runs += [("emulator", shape) for shape in shapes if math.prod(shape) <= EMULATED_WORK]
     remarks: dict[str, None] = {}
+    warnings: dict[tuple, str] = {}
     scales = itertools.cycle(SCALES)
     for where, shape in progress(runs, f"check {name}", quiet):
         trial = Trial(kernel, name, rule, problem, where, shape)
         trial.run(rng, next(scales))
         remarks.update(dict.fromkeys(trial.remarks))
+        for found in trial.warnings:
+            warnings.setdefault((found.rule, found.file, found.line), str(found))
     emulated = any(where == "emulator" for where, _ in runs)
-    result = CheckResult(name, backend, tuple(shapes), emulated, tuple(remarks))
+    result = CheckResult(name, backend, tuple(shapes), emulated, tuple(remarks), tuple(warnings.values()))
     if not quiet:
         print(result)
     return result
@@ -135,6 +140,7 @@ class Trial:
     backend: str
     shape: tuple[int, int, int]
     remarks: tuple[str, ...] = ()
+    warnings: tuple = ()
 
     def run(self, rng: np.random.Generator, scale: float) -> None:
         """Raise CheckError if the kernel is wrong at this shape."""
@@ -190,6 +196,7 @@ class Trial:
         roles = {name: "out" if output else "in" for name, output in zip(names, outputs, strict=False)}
         report = emulate(compiled, values, names, grid, block, shared, roles, count=False)
         self.remarks = tuple(map(str, compiled.lints))
+        self.warnings = tuple(found for found in report.findings if found.severity != "error")
         return arrays["C"], report.errors, self._damage(A, B, arrays["A"], arrays["B"])
 
     def _on_gpu(self, A, B, arrays, grid, block, shared):

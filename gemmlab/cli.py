@@ -121,7 +121,7 @@ def _check(options) -> int:
         print(json.dumps({"kernel": options.kernel, "right": False, "message": str(error)}, ensure_ascii=False))
         return WRONG
     data = {"kernel": result.kernel, "right": True, "backend": result.backend, "shapes": result.shapes}
-    _show(options, str(result), data | {"remarks": list(result.remarks)})
+    _show(options, str(result), data | {"remarks": [*result.remarks, *result.warnings]})
     return 0
 
 

@@ -160,10 +160,10 @@ def run(arguments: argparse.Namespace) -> int:
     except SubmissionError as error:
         raise GemmlabError(str(error)) from None
     wanted = arguments.chapter or CHAPTERS
+    class_list = find(arguments.submissions, known)
     known = {name: item for name, item in known.items() if name in wanted}
     if not known:
         raise GemmlabError(f"{arguments.exercises} holds no notebook of chapter {', '.join(wanted)}: run `make sync`")
-    class_list = find(arguments.submissions, known)
     if not class_list:
         raise GemmlabError(f"{arguments.submissions} holds no notebooks: expected student/NN_slug.ipynb")
     hide = tuple(path.resolve() for path in (arguments.submissions, arguments.out, sandbox.ROOT / "solutions"))
@@ -179,7 +179,7 @@ def run(arguments: argparse.Namespace) -> int:
     for student, handed_in in class_list.items():
         own = [result for result in results if result.student == student]
         for path in handed_in.get("", []) if own else []:
-            own[0].notes.append(f"{path.name} belongs to no graded chapter: name it like the exercise notebook")
+            own[0].notes.append(f"{path.name} belongs to no chapter: name it like the exercise notebook")
     missing = len(todo) - len(results)
     receipt = f"Sandbox: {kind}. Checks: version {scoring.version()}."
     receipt += f" Interrupted: {missing} of {len(todo)} notebooks are not graded." if missing else ""

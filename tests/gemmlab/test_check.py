@@ -188,6 +188,22 @@ def test_a_more_exact_kernel_passes_with_a_remark(capsys):
     assert "float64-arithmetic" in result.remarks[0] and "float64-arithmetic" in capsys.readouterr().out
 
 
+@cuda.jit
+def sums_in_c(A, B, C):
+    n, m = cuda.grid(2)
+    if m < C.shape[0] and n < C.shape[1]:
+        C[m, n] = float32(0)
+        for k in range(A.shape[1]):
+            C[m, n] += A[m, k] * B[k, n]
+
+
+def test_a_warning_passes_and_is_shown_once():
+    result = gl.check(sums_in_c, rule=RULE, backend="emulator", quiet=True)
+    assert len(result.warnings) == 1 and "redundant-store" in result.warnings[0]
+    assert str(result).startswith(f"sums_in_c: right at {len(result.shapes)} shapes on the emulator, no errors\n")
+    assert "stores per element" in str(result)
+
+
 def test_a_cuda_kernel_with_an_error_of_its_own():
     text = """
 extern "C" __global__ void off(const float* A, const float* B, float* C, int M, int N, int K)

@@ -70,6 +70,8 @@ def results(tmp_path_factory, models):
     (folder / "broken").mkdir()
     (folder / "broken" / "02_gemm_and_roofline.ipynb").write_text("{ not json")
     (folder / "absent").mkdir()
+    (folder / "absent" / "03_naive.ipynb").write_text("{}")  # of a chapter that is not graded here
+    (folder / "absent" / "homework.ipynb").write_text("{}")
     out = tmp_path_factory.mktemp("out")
     assert grade.main([str(folder), "--out", str(out), "--chapter", "02", "--key", KEY, "--cell-seconds", "8",
                        "--jobs", "2"]) == 0
@@ -136,7 +138,8 @@ def test_memory_names_and_skipped_cells_are_explained(results):
 def test_broken_and_absent_students_have_one_line(results):
     assert points(results, "broken") == points(results, "absent") == [0, 0, 0, 0]
     assert results[0]["broken"]["notes"].endswith("is not a notebook: it is no valid JSON")
-    assert results[0]["absent"]["notes"] == "02: not handed in"
+    stray = "homework.ipynb belongs to no chapter: name it like the exercise notebook"
+    assert results[0]["absent"]["notes"] == f"02: not handed in; 02: {stray}"
 
 
 def test_everything_shown_is_escaped(results):
