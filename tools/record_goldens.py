@@ -4,8 +4,8 @@
 
 needs a GPU of compute capability 9.0 (the cases say sm_90a) and CuPy; takes about a minute. Writes
 DIR/goldens_<gpu>.json.gz, tensor_goldens_<gpu>.json.gz and wgmma_goldens_<gpu>.json.gz (``--only scalar``, ``tensor``
-or ``wgmma``: one of them): provenance, and per case the raw result bits. Copy the files to tests/ptxemu/data/. The operands are not stored:
-the files of cases make the same ones anywhere, and their checksum is recorded. Each case is
+or ``wgmma``: one of them): provenance, and per case the raw result bits. Copy the files to tests/ptxemu/data/. The
+operands are not stored: the files of cases make the same ones anywhere, and their checksum is recorded. Each case is
 one PTX module that the driver compiles, so a case that it refuses is reported and left out.
 """
 
