@@ -51,7 +51,8 @@ class CheckResult:
         where = "on the emulator" if self.backend == "emulator" else f"on {device().name}"
         where += (", no errors" if self.warnings else ", no findings") if self.emulated else ""
         count = len(self.shapes)
-        return "\n".join([f"{self.kernel}: right at {count} shape{'s' if count > 1 else ''} {where}", *self.remarks, *self.warnings])
+        head = f"{self.kernel}: right at {count} shape{'s' if count > 1 else ''} {where}"
+        return "\n".join([head, *self.remarks, *self.warnings])
 
     __repr__ = __str__
 

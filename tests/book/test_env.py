@@ -1,9 +1,11 @@
 """Set-up: the right interpreter, the right requirement files, clear refusals."""
 
+import importlib.metadata
 import subprocess
 import sys
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 from tools import env
 from tools.common import ROOT
@@ -47,6 +49,22 @@ def test_every_requirement_is_pinned_once():
                 assert version, f"{path.name}: {line} is not pinned"
                 names.append(name.lower())
     assert len(names) == len(set(names))
+
+
+def test_every_requirement_takes_every_python_that_we_name():
+    """Also the first release of each: Debian 12 has 3.11.2."""
+    pins = dict(line.split("==") for line in (ROOT / "requirements-common.txt").read_text().splitlines() if "==" in line)
+    looked_at = 0
+    for name, version in pins.items():
+        try:
+            about = importlib.metadata.metadata(name)
+        except importlib.metadata.PackageNotFoundError:  # for another platform
+            continue
+        if about["Requires-Python"] and about["Version"] == version:
+            looked_at += 1
+            for python in ("3.11.0", "3.12.0", "3.13.0"):
+                assert python in SpecifierSet(about["Requires-Python"]), f"{name} {version} does not take {python}"
+    assert looked_at > 50
 
 
 def test_the_stamp_follows_files_and_interpreter():
