@@ -6,7 +6,8 @@ from gemmlab.errors import GemmlabError
 from gemmlab.plots import palette
 from gemmlab.plots.figure import WIDTH, BookFigure, finish, styled
 
-SHADES = (palette.A, palette.B, palette.C, palette.IN_FLIGHT, palette.OTHER, palette.PROBLEM)
+# One hue, as colours of the palette stand for matrices and states: the darker a block, the higher its SM's number.
+SHADES = tuple(palette.tint(palette.C, strength) for strength in (0.2, 0.4, 0.6, 0.8, 0.9, 1.0))
 SCHEDULERS = 4
 
 
@@ -38,11 +39,11 @@ def machine_map(blocks: int = 8, warps: int = 8, sms: int = 4, *, title=""):
     ax.text(0, 46.5, "block 0", fontsize=9.5, va="center")
     pitch = 88 / warps
     for warp in range(warps):
-        box(12 + warp * pitch, 43.5, pitch - 0.8, 6, palette.tint(SHADES[0], 0.85 if warp == 0 else 0.4),
+        box(12 + warp * pitch, 43.5, pitch - 0.8, 6, palette.tint(palette.C, 0.85 if warp == 0 else 0.25),
             f"warp {warp}" if warps <= 8 else f"{warp}", 8)
     ax.text(0, 35.5, "warp 0", fontsize=9.5, va="center")
     for lane in range(32):
-        box(12 + lane * 88 / 32, 33, 88 / 32 - 0.3, 5, palette.tint(SHADES[0], 0.3 + 0.6 * lane / 31), str(lane), 6)
+        box(12 + lane * 88 / 32, 33, 88 / 32 - 0.3, 5, palette.tint(palette.C, 0.3 + 0.6 * lane / 31), str(lane), 6)
     width = 100 / sms
     for sm in range(sms):
         left = sm * width
@@ -55,7 +56,7 @@ def machine_map(blocks: int = 8, warps: int = 8, sms: int = 4, *, title=""):
         for scheduler in range(SCHEDULERS):
             x = left + 2 + scheduler * inner
             mine = [warp for warp in range(warps) if warp % SCHEDULERS == scheduler]
-            box(x, 9, inner - 0.6, 12.5, palette.tint(SHADES[sm], 0.35) if held and mine else palette.IDLE)
+            box(x, 9, inner - 0.6, 12.5, SHADES[sm] if held and mine else palette.IDLE)
             some = ", ".join(map(str, mine[:3])) + ("…" if len(mine) > 3 else "")
             text = f"warps\n{some}\n32\nlanes" if held and mine else "32\nlanes"
             ax.text(x + inner / 2 - 0.3, 15.2, text, fontsize=6.6, ha="center", va="center", linespacing=1.35)
