@@ -16,7 +16,7 @@ from .profile import target_cc
 from .registry import collective, plan
 from .tensor import NO_TABLE, decode_table
 from .warps import check_registers, gather_warps
-from .wgmma import F32, S32, TABLE8, TABLE16, TF32
+from .wgmma_loops import F32, S32, TABLE8, TABLE16, TF32
 
 _TYPES = {  # (A, B) -> types of D
     ("f16", "f16"): ("f16", "f32"),

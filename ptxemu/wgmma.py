@@ -13,14 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from .warps import words
 from .wgmma_checks import Checks
 from .wgmma_descriptor import chunk_addresses
+from .wgmma_loops import TABLE8, TABLE16, TF32, gather, poison, read, scatter
 
 WARPS = np.arange(4) * 32
-F32, TF32, S32, TABLE16, TABLE8 = range(5)  # how numbers are encoded
 
 
 @dataclass(eq=False, slots=True)
@@ -166,8 +165,8 @@ class Wgmma:
         fresh = issue.warps[busy[issue.warps >> 5] == 0]
         if len(fresh):
             sums = self.sums[form.d_regs]
-            _gather(words(machine), rows_of(machine, form.d_regs), fresh, form.d.index, *form.decode(0), sums)
-            _poison(words(machine), rows_of(machine, form.d_regs), fresh)
+            gather(words(machine), rows_of(machine, form.d_regs), fresh, form.d.index, *form.decode(0), sums)
+            poison(words(machine), rows_of(machine, form.d_regs), fresh)
         busy[issue.warps >> 5] += 1
 
     def _compute(self, issue):
@@ -187,7 +186,7 @@ class Wgmma:
         busy[number] -= 1
         last = issue.warps[busy[number] == 0]
         if len(last):
-            _scatter(words(machine), rows_of(machine, form.d_regs), last, form.d.index, form.code(0), sums)
+            scatter(words(machine), rows_of(machine, form.d_regs), last, form.d.index, form.code(0), sums)
 
     def _product(self, issue):
         """A B: float64[warps, 16, N]."""
@@ -198,7 +197,7 @@ class Wgmma:
         b = self._shared(issue.warps[::step], issue.desc_b[::step], form, "b")
         if issue.desc_a is None:
             a = np.empty((machine.capacity // 32, 16, form.k))
-            _gather(words(machine), rows_of(machine, form.a_regs), issue.warps, form.a.index, *form.decode(1), a)
+            gather(words(machine), rows_of(machine, form.a_regs), issue.warps, form.a.index, *form.decode(1), a)
             a = a[issue.warps >> 5].reshape(n // step, -1, form.k)
         else:
             a = self._shared(issue.warps[::step], issue.desc_a[::step], form, "a")
@@ -215,7 +214,7 @@ class Wgmma:
         view = machine.shared.reshape(-1).view({TABLE8: np.uint8, TABLE16: np.uint16, TF32: np.uint32}[code])
         out = np.empty((len(first), 64 if which == "a" else form.n, form.k))
         base = machine.slot_of[first].astype(np.int64) * machine.shared.shape[1]
-        _read(view, base, addr, machine.shared_bytes, view.itemsize, table, major == "MN", out)
+        read(view, base, addr, machine.shared_bytes, view.itemsize, table, major == "MN", out)
         return out
 
 
@@ -232,106 +231,3 @@ def _rounded(total, form):
             return np.clip(total, -(2.0**31), 2.0**31 - 1)
         return (total + 2.0**31) % 2.0**32 - 2.0**31
     return total.astype(np.float16 if kind == "f16" else np.float32)
-
-
-@njit(cache=True)
-def _read(view, base, addr, limit, size, table, transposed, out):
-    """Decode chunks of 16 bytes at ``base + addr`` of shared memory, ``view``, into ``out`` float64[n, rows, k]."""
-    each = 16 // size
-    ones = view.dtype.type(~view.dtype.type(0))
-    raw = np.empty(1, np.uint32)
-    value = raw.view(np.float32)
-    k = out.shape[2]
-    steps = k if transposed else 2
-    for w in range(addr.shape[0]):
-        for c in range(addr.shape[1]):
-            at = addr[w, c]
-            good = at + 16 <= limit
-            first = (base[w] + at) // size
-            row, step = c // steps, c % steps
-            for e in range(each):
-                bits = view[first + e] if good else ones
-                if size == 4:
-                    raw[0] = bits & np.uint32(0xFFFFE000)
-                    x = np.float64(value[0])
-                else:
-                    x = np.float64(table[bits])
-                if transposed:
-                    out[w, row * each + e, step] = x
-                else:
-                    out[w, row, step * each + e] = x
-
-
-@njit(cache=True)
-def _gather(words, rows, warps, index, code, table, out):
-    """Decode registers of the warps into ``out`` float64[all warps, 16, columns], and leave accumulators all ones."""
-    raw = np.empty(1, np.uint32)
-    value = raw.view(np.float32)
-    packed = index.shape[2]
-    bits = 32 // packed
-    low = np.uint32((1 << (bits & 31)) - 1)
-    columns = out.shape[2]
-    for i in range(len(warps)):
-        w = warps[i] >> 5
-        for r in range(len(rows)):
-            at = rows[r] + warps[i]
-            for t in range(32):
-                word = words[at + t]
-                for s in range(packed):
-                    if code == F32:
-                        raw[0] = word
-                        x = np.float64(value[0])
-                    elif code == TF32:
-                        raw[0] = word & np.uint32(0xFFFFE000)
-                        x = np.float64(value[0])
-                    elif code == S32:
-                        x = np.float64(np.int32(word))
-                    else:
-                        x = np.float64(table[(word >> np.uint32(bits * s)) & low])
-                    place = index[t, r, s]
-                    out[w, place // columns, place % columns] = x
-
-
-@njit(cache=True)
-def _poison(words, rows, warps):
-    for i in range(len(warps)):
-        for r in range(len(rows)):
-            words[rows[r] + warps[i] : rows[r] + warps[i] + 32] = np.uint32(0xFFFFFFFF)
-
-
-@njit(cache=True)
-def _scatter(words, rows, warps, index, code, sums):
-    """Encode the sums (F32, S32, or FP16 in pairs) into the registers of the warps."""
-    raw = np.empty(1, np.uint32)
-    value = raw.view(np.float32)
-    columns = sums.shape[2]
-    for i in range(len(warps)):
-        w = warps[i] >> 5
-        for r in range(len(rows)):
-            at = rows[r] + warps[i]
-            for t in range(32):
-                x = sums[w, index[t, r, 0] // columns, index[t, r, 0] % columns]
-                if code == F32:
-                    value[0] = np.float32(x)
-                    words[at + t] = raw[0] if x == x else np.uint32(0x7FFFFFFF)
-                elif code == S32:
-                    words[at + t] = np.uint32(np.int64(x) & 0xFFFFFFFF)
-                else:
-                    y = sums[w, index[t, r, 1] // columns, index[t, r, 1] % columns]
-                    words[at + t] = half_bits(x, raw, value) | half_bits(y, raw, value) << np.uint32(16)
-
-
-@njit(cache=True, inline="always")
-def half_bits(x, raw, value):
-    """Bits of an FP16 number given as a float64 that is one."""
-    if x != x:
-        return np.uint32(0x7FFF)
-    value[0] = np.float32(x)
-    sign = (raw[0] >> np.uint32(16)) & np.uint32(0x8000)
-    size = abs(x)
-    if size == np.inf:
-        return sign | np.uint32(0x7C00)
-    if size < 2.0**-14:
-        return sign | np.uint32(size * 2.0**24)
-    rest = raw[0] & np.uint32(0x7FFFFFFF)
-    return sign | ((rest >> np.uint32(13)) - np.uint32(112 << 10))
