@@ -53,7 +53,8 @@ def test_every_requirement_is_pinned_once():
 
 def test_every_requirement_takes_every_python_that_we_name():
     """Also the first release of each: Debian 12 has 3.11.2."""
-    pins = dict(line.split("==") for line in (ROOT / "requirements-common.txt").read_text().splitlines() if "==" in line)
+    lines = (ROOT / "requirements-common.txt").read_text().splitlines()
+    pins = dict(line.split("==") for line in lines if "==" in line)
     looked_at = 0
     for name, version in pins.items():
         try:
