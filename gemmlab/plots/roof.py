@@ -118,25 +118,29 @@ class _Place:
 
 
 def _label_places(ax, points) -> list[_Place]:
-    """Choose for each label the side of its marker and a height such that labels and markers stay apart."""
+    """Choose for each label the side of its marker and a height such that labels and markers stay apart.
+
+    The highest point chooses first and the others move down rather than up, so that crowded labels keep their order.
+    """
     box, scale = ax.get_window_extent(), ax.get_figure().dpi / 72
     spots = [tuple(ax.transData.transform((p.intensity, p.tflops))) for p in points]
     taken = [(x - 5 * scale, y - 5 * scale, x + 5 * scale, y + 5 * scale) for x, y in spots]
-    places = []
-    for point, (px, py) in zip(points, spots, strict=True):
+    places: dict[int, _Place] = {}
+    for i in sorted(range(len(points)), key=lambda i: -spots[i][1]):
+        point, (px, py) = points[i], spots[i]
         text = point.label if point.origin == LIMIT else f"{point.label}: {point.tflops:.3g}"
         width, height = LABEL * 0.6 * len(text) * scale, 12 * scale
         left = px + 10 * scale + width > box.x1
         start = px - 10 * scale - width if left else px + 10 * scale
-        for shift in (-14 if point.origin == LIMIT else 0, -13, 13, -26, 26, -39, 39, -52, -65, -78, -91, -104):
+        for shift in (-14 if point.origin == LIMIT else 0, -13, -26, 13, -39, 26, 39, -52, -65, -78, -91, -104):
             middle = py + shift * scale
             mine = (start, middle - height / 2, start + width, middle + height / 2)
             inside = box.y0 < mine[1] and mine[3] < box.y1
             if inside and not any(_overlap(mine, other) for other in taken):
                 break
         taken.append(mine)
-        places.append(_Place(text, "right" if left else "left", (-10 if left else 10, shift)))
-    return places
+        places[i] = _Place(text, "right" if left else "left", (-10 if left else 10, shift))
+    return [places[i] for i in range(len(points))]
 
 
 def _overlap(a, b) -> bool:

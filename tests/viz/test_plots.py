@@ -116,6 +116,14 @@ def test_roofline_bad_input_is_one_line(arguments, message):
     assert "\n" not in str(caught.value)
 
 
+def test_roofline_labels_of_crowded_points_keep_their_order():
+    rates = {"low": 5.09, "high": 7.78, "middle": 6.95}
+    figure = plots.roofline(points=[(name, 7.97, rate) for name, rate in rates.items()])
+    figure.draw_without_rendering()
+    heights = {text.get_text().split(":")[0]: text.get_window_extent().y0 for text in figure.axes[0].texts}
+    assert heights["high"] > heights["middle"] > heights["low"]
+
+
 def test_roofline_labels_do_not_overlap():
     figure = plots.roofline("H200", points=[(f"kernel {i}", 0.25 + 0.01 * i, 5 + 0.1 * i) for i in range(6)])
     figure.draw_without_rendering()
