@@ -326,7 +326,8 @@ for kernel in ("k09_double_buffer", "k09_cp_async"):
 
 # %% [markdown]
 # Each 4-byte copy touches the same 16 sectors again, and writes two words per wavefront. Eight warps make 1,280
-# wavefronts per tile, one per cycle at best, where the arithmetic takes 1,024 cycles: shared memory is the limit again.
+# wavefronts per tile, one per cycle at best, where the arithmetic takes 1,024 cycles and the register version 832
+# wavefronts: shared memory is the tighter limit again (modelled).
 
 # %% [markdown]
 # `cp.async` pays where tiles travel as they are, in chunks of 16 bytes: that is the case for tensor cores (chapters 11
