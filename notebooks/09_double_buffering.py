@@ -441,16 +441,17 @@ print("4096 × 4096 × 4096,", found["k09_wide_patch"].label)
 
 # %% [markdown]
 # **Outcome** (H200, 2026-11-30). Every step of the search is faster than the one before, and in the order of the
-# instructions that are no multiply-add, with one exception:
+# instructions that are no multiply-add, with one exception. "At most" is what their slots leave of 66.9 TFLOP/s
+# (modelled from the count of PTX):
 #
-# | step | others per multiply-add | TFLOP/s | of cuBLAS | limit now |
-# |---|---|---|---|---|
-# | Python integers | 2.30 | 7.0 | 0.14 | integer work |
-# | unsigned indices | 0.64 | 22.6 | 0.44 | bank conflicts |
-# | 128-bit access | 0.37 | 31.1 | 0.61 | waiting, loop over `k` |
-# | double buffer, loop over `k` | 0.42 | 38.8 | 0.76 | loop over `k` |
-# | written out | 0.14 | 41.3 | 0.81 | 128 registers |
-# | 8 × 16 patch | 0.09 | 46.9 | 0.92 | 223 registers, 8 warps |
+# | step | others | at most | TFLOP/s | of cuBLAS | limit now |
+# |---|---|---|---|---|---|
+# | Python integers | 2.30 | 20.3 | 7.0 | 0.14 | integer work |
+# | unsigned indices | 0.64 | 40.8 | 22.6 | 0.44 | bank conflicts |
+# | 128-bit access | 0.37 | 48.8 | 31.1 | 0.61 | waiting, loop over `k` |
+# | double buffer, loop over `k` | 0.42 | 47.1 | 38.8 | 0.76 | loop over `k` |
+# | written out | 0.14 | 58.7 | 41.3 | 0.81 | 128 registers |
+# | 8 × 16 patch | 0.09 | 61.4 | 46.9 | 0.92 | 223 registers, 8 warps |
 
 # %% [markdown]
 # The exception is the double buffer: more instructions and yet 25 % more speed, since it removes waiting. The studies
