@@ -1,9 +1,11 @@
 """The repository's own book: in sync, complete, one setting for its address."""
 
+import ast
 import re
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 
 import kernels
@@ -90,3 +92,24 @@ def test_the_repository_is_named_in_one_place_and_where_it_must_be_typed():
         assert not re.search(owner, path.read_text()), f"{name} repeats the repository's address; use _config.yml"
     for name in typed:
         assert url in (ROOT / name).read_text(), f"{name} must name {url}"
+
+
+def imports(source: str) -> set[str]:
+    """First part of every module that this code imports."""
+    nodes = list(ast.walk(ast.parse(source)))
+    plain = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
+    from_ = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    return {name.split(".")[0] for name in plain | from_}
+
+
+def test_pages_run_without_the_book_tooling():
+    """What a reader runs on Colab imports nothing that only builds or checks the book."""
+    tooling = {"sphinx", "docutils", "jupyter_book", "myst_nb", "myst_parser", "jupytext", "bs4", "tools", "tests"}
+    packages = [ROOT / name for name in ("gemmlab", "kernels", "ptxemu")]
+    sources = {path: path.read_text() for package in packages for path in package.rglob("*.py")}
+    for path in [*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("exercises/*.ipynb"), *ROOT.glob("solutions/*.ipynb")]:
+        cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+        code = [cell for cell in cells if not cell.startswith("%%")]
+        sources[path] = re.sub(r"^\s*[%!].*$", "", "\n".join(code), flags=re.MULTILINE)
+    for path, source in sources.items():
+        assert not imports(source) & tooling, f"{path.name} imports {imports(source) & tooling}"
