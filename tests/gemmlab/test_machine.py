@@ -61,8 +61,8 @@ def test_the_issue_kernel_runs_its_multiply_adds(chains):
 
 
 @pytest.mark.skipif(not compat.find_tool("nvdisasm"), reason="nvdisasm is not installed: no machine code to read")
-@pytest.mark.parametrize("chains", machine.CHAINS)
-@pytest.mark.parametrize("target", ["sm_75", "sm_80", "sm_90a", "sm_120a"])
+@pytest.mark.parametrize("chains", [1, 8])
+@pytest.mark.parametrize("target", ["sm_75", "sm_90a", "sm_120a"])
 def test_the_clock_is_read_around_all_multiply_adds(chains, target):
     arrays = np.zeros(32, np.float32), np.zeros(2, np.uint64)
     signature = [np.float32(0.5), np.float32(1), np.int32(3), *arrays]
