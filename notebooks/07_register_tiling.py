@@ -500,7 +500,7 @@ gl.plots.recorded_roofline(
 # merged loads make of our 0.75 and 0.25.)
 
 # %% [markdown]
-# - **At 4096** each rung beats the one below, and the first three reach 67 to 78 % of what shared memory allows.
+# - **At 4096** each rung beats the one below; the first three reach 67 to 78 % of what shared memory allows.
 # - **At 1024** the order turns. A tile of 128 × 128 gives 64 blocks, so that 68 of 132 SMs have nothing to do: 7.7 and
 #   9.3. Tiles of 64 × 64 give 256 blocks: 9.5 for the column, and 11.2, the best, for the square.
 # - **Signed indices** cost a factor of 3.2, **spilled** sums one of 5.3.

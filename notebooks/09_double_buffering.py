@@ -426,9 +426,6 @@ for kernel in ("k08_vectorised", "k09_double_buffer", "k09_wide_patch"):
 # **Predict** from this table: which of the three is fastest? The one with the fewest warps has the most independent
 # work per warp. Occupancy hides latency; so does instruction order, at the price of registers.
 #
-# `launch_bounds` states a promise, and a wrong one costs: asked for four blocks, ptxas gets 64 registers for 64
-# accumulators and spills (chapter 07).
-#
 # ## Measure
 
 # %%
