@@ -18,6 +18,7 @@ from pathlib import Path
 
 from gemmlab.cli import Parser
 from gemmlab.errors import GemmlabError
+from gemmlab.gpu import require_gpu
 from gemmlab.grading import export, sandbox, scoring
 from gemmlab.grading.exercise import CHAPTERS
 from gemmlab.grading.exercise import chapter as exercises_of
@@ -153,6 +154,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Grade and write the reports. An interrupt keeps what is graded: the reports hold it and say what is missing."""
     if os.name == "nt":
         raise GemmlabError("grading needs the process limits of Linux: run it in WSL")
+    if arguments.gpu:
+        require_gpu()
     if not arguments.submissions.is_dir():
         raise GemmlabError(f"there is no folder {arguments.submissions}: give the folder with the students' notebooks")
     try:

@@ -165,21 +165,23 @@ def assemble(chapter: Chapter, cells: list[dict]) -> Assembled:
             notebook["cells"][at]["source"] = matches[-1]
     if not any(source is not None for source in assembled.sources.values()):
         raise SubmissionError(_stranger(chapter, code))
-    for exercise, at in chapter.checks.items():
-        pristine = notebook["cells"][at]
-        edited = [
-            cell
-            for cell in code
-            if pristine.get("id") in cell["ids"]
-            and cell["source"].strip()
-            and cell["source"].strip() != pristine["source"].strip()
-        ]
-        if edited:
-            assembled.notes.append(f"{exercise}: the check cell was edited; the original was used")
+    edited = [
+        exercise
+        for exercise, at in chapter.checks.items()
+        if any(_differs(cell, notebook["cells"][at]) for cell in code)
+    ]
+    if edited:
+        assembled.notes.append(f"the check of {', '.join(edited)} was edited; the original was used")
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None
     return assembled
+
+
+def _differs(cell, pristine) -> bool:
+    """Say whether a student's cell is this pristine cell with another text."""
+    source = cell["source"].strip()
+    return pristine.get("id") in cell["ids"] and bool(source) and source != pristine["source"].strip()
 
 
 def _locate(code, exercise, cell_id):

@@ -10,7 +10,7 @@ import re
 import nbformat
 import pytest
 
-from gemmlab import GemmlabError
+from gemmlab import Device, GemmlabError, gpu
 from gemmlab.grading import grade, scoring
 from gemmlab.grading.exercise import chapter
 from gemmlab.grading.report_html import page_name, write_reports
@@ -174,6 +174,13 @@ def test_bad_arguments_are_one_line(tmp_path, arguments, says):
     with pytest.raises(GemmlabError, match=says) as raised:
         grade.main([*arguments, "--out", str(tmp_path / "out")])
     assert "\n" not in str(raised.value)
+
+
+def test_grading_on_a_gpu_needs_one(monkeypatch, tmp_path):
+    """Without this refusal every kernel would fail, and honest students would get nothing."""
+    monkeypatch.setattr(gpu, "device", lambda: Device("none", reason="no NVIDIA driver found"))
+    with pytest.raises(GemmlabError, match="is not possible here: no NVIDIA driver found"):
+        grade.main([str(tmp_path), "--gpu", "--out", str(tmp_path / "out")])
 
 
 def test_a_corrupt_exercise_notebook_is_one_line(tmp_path):

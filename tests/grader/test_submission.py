@@ -112,7 +112,7 @@ def test_an_edited_check_is_replaced_and_noted(hand_in):
 
     done = hand_in(edit)
     assert done.notebook["cells"][2]["source"] == 'gl.exercise("03.1").check(answer1)'
-    assert done.notes == ["03.1: the check cell was edited; the original was used"]
+    assert done.notes == ["the check of 03.1 was edited; the original was used"]
 
 
 def test_a_deleted_answer_is_missing_and_the_other_one_counts(hand_in):
