@@ -292,6 +292,19 @@ def test_sass_or_how_to_get_it():
             compiled.sass()
 
 
+def test_without_compilers_or_assemblers(monkeypatch):
+    """What can still be done is done; the rest names the package to install."""
+    monkeypatch.setattr(compat, "find_tool", lambda name: None)
+    monkeypatch.setattr(compat, "nvjitlink_module", lambda: None)
+    compiled = gl.compile(make(3))
+    assert compiled.ptx and compiled.registers is None
+    with pytest.raises(gl.GemmlabError, match="pip install nvidia-cuda-nvdisasm"):
+        compiled.sass()
+    monkeypatch.setattr(compat, "nvrtc_module", lambda: None)
+    with pytest.raises(gl.GemmlabError, match="NVRTC is missing: pip install"):
+        gl.compile(gl.cuda_source(AXPY.replace("+=", "-="), "axpy"))
+
+
 def test_names_of_files():
     assert display_name("/tmp/ipykernel_31/123.py") == "cell"
     assert display_name("/elsewhere/k.py") == "k.py"
