@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 05 · Tiling in shared memory
 #
-# **How often must a byte come from DRAM?** Once would do. A block now copies tiles of `A` and `B` into memory of its own
-# and reads them from there: 32 times fewer bytes requested, by a formula that we count to the byte, and 2.5 times the
-# speed at 4096.
+# **How often must a byte come from DRAM?** Once would do. A block now copies tiles of `A` and `B` into memory of its
+# own and reads them from there: 32 times fewer bytes requested, by a formula that we count to the byte, and 2.5 times
+# the speed at 4096.
 
 # %% [markdown]
 # ## At a glance
@@ -391,8 +391,8 @@ gl.plots.bank_grid(gl.trace(tiled_square, 64, 64, 64, rule=rule))
 
 # %% [markdown]
 # The point moves to 8 FLOP/byte, where DRAM would allow 38 TFLOP/s (derived) even if no request hit in L2: **memory
-# traffic is no longer the limit**. To reach the ridge of 14 a tile would need an edge of 56, more than 1,024 threads can
-# serve with one output each.
+# traffic is no longer the limit**. To reach the ridge of 14 a tile would need an edge of 56, more than 1,024 threads
+# can serve with one output each.
 
 # %% [markdown]
 # ## What limits us now?

@@ -393,10 +393,11 @@ for kernel, some in found.items():
 # merge: 40 shared loads per tile in SASS, not 64.
 
 # %% [markdown]
-# The swizzles are as free of conflicts as padding, and gain 7 to 19 % at 1024 and 2048 and *nothing* at 4096. It is not
-# integer work, as the loops have equally many instructions. It is the one block per SM: while it waits at a barrier or
-# for its loads, nobody computes. At 4096, where L2 misses, just these two kernels lose 15 % against 2048, and those with
-# two blocks lose at most 4 %. (Deduced from registers and sizes; no profile was recorded for the cures.)
+# The swizzles are as free of conflicts as padding, and gain 7 to 19 % at 1024 and 2048 and *nothing* at 4096. It is
+# not integer work, as the loops have equally many instructions. It is the one block per SM: while it waits at a
+# barrier or for its loads, nobody computes. At 4096, where L2 misses, just these two kernels lose 15 % against 2048,
+# and those with two blocks lose at most 4 %. (Deduced from registers and sizes; no profile was recorded for the
+# cures.)
 
 # %% [markdown]
 # A cure has to be weighed with what it costs *this* kernel. For a scalar tile padding wins. The swizzle of chunks earns
@@ -456,9 +457,9 @@ gl.plots.recorded_roofline(
 # | word XOR | 0 | 8.1 | 5.0 | 0.10 | 62 registers: one block per SM |
 # | chunk XOR | 0 | 8.1 | 5.1 | 0.10 | 40 registers: one block per SM |
 #
-# (Recorded on an H200, 2026-11-30; ceilings modelled.) Without a conflict two wavefronts still go with 32 multiply-adds,
-# an eighth of what the arithmetic could take. The loads themselves are too many. How much work can be had per byte of
-# shared memory? That is chapter 07.
+# (Recorded on an H200, 2026-11-30; ceilings modelled.) Without a conflict two wavefronts still go with 32
+# multiply-adds, an eighth of what the arithmetic could take. The loads themselves are too many. How much work can be
+# had per byte of shared memory? That is chapter 07.
 
 # %% [markdown]
 # ## Exercises
