@@ -33,7 +33,7 @@ def execute(notebook: NotebookNode, folder: Path, name: str) -> NotebookNode:
         coalesce_streams=True,  # one block for what a cell prints, however slowly
     )
     try:
-        client.execute(env={**os.environ, "GEMMLAB_STATIC": "1"})  # outputs that need no kernel: see gemmlab/widgets
+        client.execute(env={**os.environ, "GEMMLAB_STATIC": "1"})  # no live widgets, recorded figures
     except CellExecutionError as error:
         raise ToolError(f"{name}, code cell {_failed(notebook)}: {error.ename}: {str(error.evalue)[:300]}") from error
     except (CellTimeoutError, DeadKernelError) as error:

@@ -114,14 +114,16 @@ def measure(
         raise GemmlabError(f"mode must be 'cold' or 'warm', not {mode!r}")
     if not spec.accepts(M, N, K):
         raise GemmlabError(f"{spec.name} takes only M, N, K that are multiples of {spec.align}, not {M} x {N} x {K}")
-    here, stored = device(), recorded(spec, M, N, K, mode)
-    if os.environ.get("GEMMLAB_STATIC") and stored.record and not stored.why:
-        return stored
-    if here.kind == "gpu" and spec.runs_on(here.cc):
-        from gemmlab.measuring.measure_gpu import measure_here
+    here = device()
+    if not (here.kind == "gpu" and spec.runs_on(here.cc)):
+        return recorded(spec, M, N, K, mode)
+    if os.environ.get("GEMMLAB_STATIC"):
+        stored = recorded(spec, M, N, K, mode)
+        if stored.record and not stored.why:
+            return stored
+    from gemmlab.measuring.measure_gpu import measure_here
 
-        return measure_here(spec, M, N, K, mode, rounds, rivals)
-    return stored
+    return measure_here(spec, M, N, K, mode, rounds, rivals)
 
 
 def spec_of(kernel):

@@ -1,4 +1,4 @@
-"""The Specs of chapters 05 to 09, in the order of the climb."""
+"""The Specs of the kernels for the CUDA cores, chapters 03 to 09, in the order of the climb."""
 
 from types import MappingProxyType
 
@@ -23,6 +23,68 @@ def _spec(name: str, entry: str, title: str, change: str, block, tile: dict, **f
 
 
 SPECS = (
+    Spec(
+        name="k03_naive",
+        chapter="03",
+        title="Naive: one thread per element of C, a warp down a column",
+        language="numba",
+        file="simt/k03_naive.py",
+        entry="naive",
+        change="the first rung",
+        block=(32, 8, 1),
+        grid=("cdiv(M,32)", "cdiv(N,8)", "1"),
+        rung=1,
+    ),
+    Spec(
+        name="k03_naive_cuda",
+        chapter="03",
+        title="Naive in CUDA C++",
+        language="cuda",
+        file="simt/k03_naive_cuda.cu",
+        entry="naive",
+        change="the same kernel, compiled by NVRTC",
+        block=(32, 8, 1),
+        grid=("cdiv(M,32)", "cdiv(N,8)", "1"),
+        args=("A", "B", "C", "M", "N", "K"),
+        prev="k03_naive",
+    ),
+    Spec(
+        name="k04_coalesced",
+        chapter="04",
+        title="Coalesced: a warp along a row of C",
+        language="numba",
+        file="simt/k04_coalesced.py",
+        entry="coalesced",
+        change="the row and column index change places",
+        block=(32, 8, 1),
+        grid=("cdiv(N,32)", "cdiv(M,8)", "1"),
+        rung=2,
+        prev="k03_naive",
+    ),
+    Spec(
+        name="k03_naive_16x16",
+        chapter="03",
+        title="Study: naive with a square block",
+        language="numba",
+        file="simt/k03_naive.py",
+        entry="naive",
+        change="a warp covers 16 rows and 2 columns of C",
+        block=(16, 16, 1),
+        grid=("cdiv(M,16)", "cdiv(N,16)", "1"),
+        prev="k03_naive",
+    ),
+    Spec(
+        name="k04_coalesced_16x16",
+        chapter="04",
+        title="Study: coalesced with a square block",
+        language="numba",
+        file="simt/k04_coalesced.py",
+        entry="coalesced",
+        change="a warp covers 2 rows and 16 columns of C",
+        block=(16, 16, 1),
+        grid=("cdiv(N,16)", "cdiv(M,16)", "1"),
+        prev="k04_coalesced",
+    ),
     _spec(
         "k05_tiled_square",
         "tiled_square",
