@@ -5,10 +5,11 @@ Numba kernels are Python modules; CUDA C++ kernels are `.cu` files that include 
 
 from kernels.simt.specs import SPECS as SIMT
 from kernels.spec import ROOT, Spec
+from kernels.tensor.specs import SPECS as TENSOR
 
 __all__ = ["LADDER", "ROOT", "Spec", "spec"]
 
-LADDER = (*SIMT,)
+LADDER = (*SIMT, *TENSOR)
 
 
 def spec(name: str) -> Spec:
