@@ -5,7 +5,8 @@ pattern_tensor.py.
 
 needs a GPU, CuPy and ``ncu`` with permission to read the counters; takes about two minutes. The script starts
 itself under ``ncu`` (one process, clocks untouched), reads the CSV and writes DIR/patterns_<gpu>.json: provenance,
-and per pattern the counters. Copy the file to tests/ptxemu/data/. ``--csv FILE`` converts a report that was made by
+and per pattern the counters. Copy the file to tests/ptxemu/data/. ``--kernels REGEX`` records those patterns alone and
+keeps the others of the file in DIR. ``--csv FILE`` converts a report that was made by
 hand with
 
     ncu --csv --page raw --print-units base --clock-control none --kernel-name regex:^p[0-9] --metrics <METRICS> \\
@@ -74,11 +75,11 @@ def available_metrics(ncu):
     return {name: metric for name, metric in METRICS.items() if {metric, metric.removesuffix(".sum")} & known}
 
 
-def profile(ncu, log, metrics):
-    """Run ``launch`` under ncu; the CSV goes to ``log``."""
+def profile(ncu, log, metrics, kernels):
+    """Run ``launch`` under ncu, which counts the kernels that match; the CSV goes to ``log``."""
     command = [
         ncu, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--log-file", str(log),
-        "--kernel-name", "regex:^p[0-9]", "--metrics", ",".join(metrics.values()),
+        "--kernel-name", f"regex:{kernels}", "--metrics", ",".join(metrics.values()),
         sys.executable, str(Path(__file__).resolve()), "--launch",
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True)
@@ -126,6 +127,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=Path, help="folder for patterns_<gpu>.json")
     parser.add_argument("--launch", action="store_true", help="only launch the kernels (used under ncu)")
+    parser.add_argument("--kernels", default="^p[0-9]", help="record the patterns with these names (a regex)")
     parser.add_argument("--csv", type=Path, help="convert this ncu report instead of running ncu")
     args = parser.parse_args()
     if args.launch:
@@ -140,10 +142,12 @@ def main():
     log, metrics, started = args.csv or args.out / "patterns_ncu.csv", METRICS, time.time()
     if args.csv is None:
         metrics = available_metrics(ncu)
-        profile(ncu, log, metrics)
+        profile(ncu, log, metrics, args.kernels)
     counts = parse(log.read_text(), metrics)
     about = provenance(ncu) | {"metrics": metrics}
     path = args.out / f"patterns_{about['gpu'].lower().replace(' ', '_')}.json"
+    if path.exists():
+        counts = json.loads(path.read_text())["patterns"] | counts
     lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(counts[name])}" for name in sorted(counts))
     path.write_text(f'{{"recorded": {json.dumps(about)},\n"patterns": {{\n{lines}\n}}}}\n')
     every = [*PATTERNS, *pattern_tensor.PATTERNS]

@@ -38,10 +38,12 @@ extern "C" __global__ void copy(const __grid_constant__ CUtensorMap map, unsigne
     asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
   }
   if (LOADS) {
-    for (int i = 0, done = 0; i < 2000 && !done; ++i)  // bounded: a byte count that the GPU sees otherwise must not hang
-      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.s32 %0, 1, 0, p; }"
+    int done = 0;
+    for (int i = 0; i < 20000 && !done; ++i)  // bounded: a byte count that the GPU sees otherwise must not hang
+      asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], 0; selp.s32 %0, 1, 0, p; }"
                    : "=r"(done) : "r"(place(&bar)) : "memory");
     for (int i = t; i < SHARED / 4; i += 32) out[i] = s[i];
+    if (t == 0) out[SHARED / 4] = done;  // the bytes announced are the bytes that came
   }
 }
 """  # noqa: E501
@@ -125,11 +127,11 @@ CASES = {case.name: case for case in _cases()}
 
 
 def run(case, backend):
-    """uint32 words: shared memory after a load, or the array after a store."""
+    """uint32 words: shared memory after a load, then 1 if its barrier completed; or the array after a store."""
     rank, (array, tensor_map) = len(case.dims), case.make()
     text = SOURCE.replace("RANK", str(rank)).replace("COORDS", _COORDINATES[rank - 1])
     kernel = gl.cuda_source(text.replace("SHARED", str(SHARED)), "copy", LOADS=int(case.load))
-    out = np.zeros(SHARED // 4, np.uint32)
+    out = np.zeros(SHARED // 4 + 1, np.uint32)
     corner = (*case.corner, 0, 0, 0, 0)[:5]
     compiled = gl.compile(kernel, "sm_90a")
     arguments = tensor_map, out, case.at, tensor_map.box_bytes, *corner
