@@ -3,13 +3,14 @@
 Numba kernels are Python modules; CUDA C++ kernels are `.cu` files that include headers from this folder.
 """
 
+from kernels.hopper.specs import SPECS as HOPPER
 from kernels.simt.specs import SPECS as SIMT
 from kernels.spec import ROOT, Spec
 from kernels.tensor.specs import SPECS as TENSOR
 
 __all__ = ["LADDER", "ROOT", "Spec", "spec"]
 
-LADDER = (*SIMT, *TENSOR)
+LADDER = (*SIMT, *TENSOR, *HOPPER)
 
 
 def spec(name: str) -> Spec:

@@ -1,0 +1,1 @@
+"""Kernels for Hopper: wgmma, warp specialisation, clusters, persistent schedules."""
