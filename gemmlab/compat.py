@@ -170,10 +170,10 @@ def nvjitlink_module():
 
 
 def header_directories() -> list[Path]:
-    """Return the folders that hold the CUDA headers (cuda_fp16.h and what it includes): wheels first, then toolkits."""
+    """Return the folders that hold the CUDA headers (cuda_fp16.h, mma.h and what they include): wheels first, then toolkits."""
     pathfinder = importlib.import_module("cuda.pathfinder")
     found = []
-    for library in ("cudart", "cccl"):
+    for library in ("cudart", "nvcc", "cccl"):  # nvcc: crt/mma.h
         for name in ("find_nvidia_header_directory", "_find_nvidia_header_directory"):
             find = getattr(pathfinder, name, None)
             if find is not None:
