@@ -170,7 +170,7 @@ def nvjitlink_module():
 
 
 def header_directories() -> list[Path]:
-    """Return the folders that hold the CUDA headers (cuda_fp16.h, mma.h and what they include): wheels first, then toolkits."""
+    """Return the folders that hold the CUDA headers (cuda_fp16.h, mma.h): wheels first, then toolkits."""
     pathfinder = importlib.import_module("cuda.pathfinder")
     found = []
     for library in ("cudart", "nvcc", "cccl"):  # nvcc: crt/mma.h
