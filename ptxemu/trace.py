@@ -25,7 +25,7 @@ class Trace:
 class Access:
     """One memory instruction of one warp. ``site``: the instruction (opcode, file, line, ptx_line). ``addresses``
     int64[32] in bytes, -1 for inactive lanes; ``width`` bytes per lane; ``kind`` "ld" | "st" | "atom" | "red".
-    Global: ``name`` and ``base`` identify the array, element index = (address - base) // itemsize. Shared:
+    Global: ``name`` and ``base`` identify the array, element index = (address - base) // ``itemsize``. Shared:
     addresses are byte offsets in the CTA's shared memory, ``name`` is None and ``base`` 0.
     """
 
@@ -38,6 +38,7 @@ class Access:
     kind: str
     name: str | None
     base: int
+    itemsize: int = 4
 
 
 class Recorder:
@@ -75,6 +76,7 @@ class Recorder:
                         info.op,
                         array.name if array else None,
                         array.address if array else 0,
+                        array.itemsize if array else 4,
                     )
                 )
 

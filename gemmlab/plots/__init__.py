@@ -13,6 +13,7 @@
     thread_map((32, 8), x="m")                                        thread -> warp -> element of C
     outer_product(8, 8), patch_intensity()                            a thread's patch of C and what its size buys
     lines({"name": [(x, y)]}), staircase(probe)                       measured points, and models, over a log axis
+    fragments("mma.m16n8k16.bf16", lane=5)           which lane holds which element
     warp_patches({"k": trace}, (M, N))                                which elements of C a warp owns
 
 sector_map, bank_grid and instruction_mix also take {variant title: data} to compare variants.
@@ -21,6 +22,7 @@ sector_map, bank_grid and instruction_mix also take {variant title: data} to com
 from gemmlab.plots import palette
 from gemmlab.plots.bank_grid import bank_grid, describe_banks
 from gemmlab.plots.counts import instruction_mix, sectors_by_line
+from gemmlab.plots.fragments import fragments
 from gemmlab.plots.ladder import ladder_bars, recorded_roofline
 from gemmlab.plots.layers import llm_layers
 from gemmlab.plots.lines import lines, staircase
@@ -32,8 +34,8 @@ from gemmlab.plots.sector_map import describe_sectors, sector_map
 from gemmlab.plots.thread_map import thread_map
 
 __all__ = [
-    "bank_grid", "count_reads", "describe_banks", "describe_sectors", "instruction_mix", "ladder_bars", "lines",
-    "llm_layers", "machine_map", "outer_product", "owners_of", "palette", "patch_intensity", "patch_intensity_of",
-    "reads_per_element", "recorded_roofline", "roofline", "sector_map", "sectors_by_line", "staircase",
-    "thread_map", "warp_patches",
+    "bank_grid", "count_reads", "describe_banks", "describe_sectors", "fragments", "instruction_mix", "ladder_bars",
+    "lines", "llm_layers", "machine_map", "outer_product", "owners_of", "palette", "patch_intensity",
+    "patch_intensity_of", "reads_per_element", "recorded_roofline", "roofline", "sector_map", "sectors_by_line",
+    "staircase", "thread_map", "warp_patches",
 ]  # fmt: skip

@@ -9,6 +9,7 @@
     occupancy_explorer()                         registers, shared memory, threads -> blocks per SM
     stage_explorer()                             load, multiply, buffers: what is hidden, what is not
     timeline(...), fragment_map(...)             roles over time; lane <-> element <-> register
+    fragments("mma.m16n8k16.bf16")               the same of a matrix instruction
 """
 
 from gemmlab.widgets.explorers import (
@@ -23,9 +24,10 @@ from gemmlab.widgets.explorers import (
     tile_explorer,
     timeline,
 )
+from gemmlab.widgets.tensor import fragments
 from gemmlab.widgets.twin import PARTS, Twin
 
 __all__ = [
-    "PARTS", "Explorer", "Twin", "bank_explorer", "fragment_map", "occupancy_explorer", "patch_explorer",
+    "PARTS", "Explorer", "Twin", "bank_explorer", "fragment_map", "fragments", "occupancy_explorer", "patch_explorer",
     "roofline_explorer", "sector_explorer", "stage_explorer", "tile_explorer", "timeline",
 ]  # fmt: skip
