@@ -1,14 +1,15 @@
-// The order in which CTAs take tiles of C.
 #pragma once
+// In which order CTAs take the tiles of C.
 
 struct Tile {
-  int m, n;
+    int m, n;
 };
 
-// Tile number t of rows x columns in groups of GROUP rows: down the group, then one column to the right, so that tiles
-// which run at the same time share rows of A and columns of B in L2. Right for any rows and columns.
+// Tile number `index` of tiles_m x tiles_n, GROUP rows of tiles at a time, down each column of the group: neighbours in
+// time share rows of A and columns of B in L2. The last group has the rows that are left, so every grid is covered.
 template <int GROUP>
-__device__ __forceinline__ Tile grouped_tile(int t, int rows, int columns) {
-  int first = t / (GROUP * columns) * GROUP, height = min(rows - first, GROUP), inside = t % (GROUP * columns);
-  return {first + inside % height, inside / height};
+__device__ __forceinline__ Tile grouped_tile(int index, int tiles_m, int tiles_n) {
+    const int first = index / (GROUP * tiles_n) * GROUP, rows = min(GROUP, tiles_m - first);
+    const int inside = index % (GROUP * tiles_n);
+    return {first + inside % rows, inside / rows};
 }
