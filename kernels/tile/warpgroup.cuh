@@ -1,0 +1,20 @@
+// What a consumer warpgroup does with a stage: multiply rows of A (K-major) with B (N-major), swizzle 128 B, BK = 64.
+// A stage holds A as rows of 64 elements, and B as boxes of 64 columns x 64 k, one after the other.
+#pragma once
+#include "ptx/wgmma.cuh"
+#include "tile/element.cuh"
+
+constexpr int BK = 64;
+
+// acc[i] (+)= rows 64 i to 64 i + 63 of `a` times `b`; `first` clears the accumulators. Commits one group.
+template <int BN, int MT>
+__device__ __forceinline__ void multiply_stage(float (&acc)[MT][BN / 2], const T* a, const T* b, bool first) {
+  wgmma_desc_t desc_a = wgmma_descriptor(a, 16, 1024, 1), desc_b = wgmma_descriptor(b, 64 * BK * sizeof(T), 1024, 1);
+  wgmma_fence();
+#pragma unroll
+  for (int k = 0; k < BK / 16; ++k)
+#pragma unroll
+    for (int i = 0; i < MT; ++i)  // descriptors count 16 bytes: 16 k are 32 bytes of a row of A, and 16 rows of B
+      wgmma_m64k16<BN, 0, 1>(acc[i], desc_a + i * 512 + k * 2, desc_b + k * 128, !first || k > 0, T());
+  wgmma_commit_group();
+}
