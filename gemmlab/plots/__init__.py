@@ -5,6 +5,7 @@
     llm_layers("H200", "bfloat16")                                    where a transformer's GEMMs sit
     sector_map(trace)                                                 warp request -> 32-byte sectors
     bank_grid(trace)                                                  lane -> bank, wavefront by wavefront
+    matrix_rows(trace)                               row addresses of ldmatrix, phase by phase
     reads_per_element(trace, {"A": (M, K), "B": (K, N)})              how often each element is read
     instruction_mix(counters)                                         warp instructions by class
     sectors_by_line(counters)                                         sectors per request, by source line
@@ -27,6 +28,7 @@ from gemmlab.plots.ladder import ladder_bars, recorded_roofline
 from gemmlab.plots.layers import llm_layers
 from gemmlab.plots.lines import lines, staircase
 from gemmlab.plots.machine_map import machine_map
+from gemmlab.plots.matrix_rows import matrix_rows
 from gemmlab.plots.patch import outer_product, owners_of, patch_intensity, patch_intensity_of, warp_patches
 from gemmlab.plots.reads import count_reads, reads_per_element
 from gemmlab.plots.roof import roofline
@@ -35,7 +37,7 @@ from gemmlab.plots.thread_map import thread_map
 
 __all__ = [
     "bank_grid", "count_reads", "describe_banks", "describe_sectors", "fragments", "instruction_mix", "ladder_bars",
-    "lines", "llm_layers", "machine_map", "outer_product", "owners_of", "palette", "patch_intensity",
+    "lines", "llm_layers", "machine_map", "matrix_rows", "outer_product", "owners_of", "palette", "patch_intensity",
     "patch_intensity_of", "reads_per_element", "recorded_roofline", "roofline", "sector_map", "sectors_by_line",
     "staircase", "thread_map", "warp_patches",
 ]  # fmt: skip

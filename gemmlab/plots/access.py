@@ -58,6 +58,24 @@ def picture_kind(access) -> str:
     return "ldmatrix" if access.site.opcode.startswith("ldmatrix") else access.kind
 
 
+def family(access) -> str:
+    """Return what moves the bytes: "lane" (each lane has its address), "copy" (cp.async), "bulk" (TMA) or "wgmma".
+
+    The last two have no lane addresses: a trace shows their 16-byte chunks, 32 at a time, as if a warp moved them.
+    """
+    opcode = access.site.opcode
+    if opcode.startswith("wgmma"):
+        return "wgmma"
+    if opcode.startswith("cp."):
+        return "bulk" if ".bulk" in opcode else "copy"
+    return "lane"
+
+
+def passes_banks_by(access) -> bool:
+    """Tell whether an access writes shared memory in whole sectors, without a request to the banks: cp.async.cg."""
+    return access.site.opcode.startswith("cp.async.cg")
+
+
 def lane_groups(access) -> list[list[int]]:
     """Return the active lanes of a shared-memory request in the groups that are served one after the other.
 
@@ -135,11 +153,11 @@ def site_key(access) -> tuple:
     """Return what tells one load or store of the *source* from another; copies that unrolling made count as one.
 
     In global memory that is the source line, kind, array and width. In shared memory, where arrays have no names, the
-    lanes' addresses relative to one another stand in for the name.
+    lanes' addresses relative to one another stand in for the name; chunks of TMA repeat no pattern.
     """
     place = source_line(access) or getattr(access.site, "ptx_line", None)
     pattern = None
-    if access.name is None:
+    if access.name is None and family(access) != "bulk":
         addresses = np.asarray(access.addresses)
         pattern = np.where(addresses >= 0, addresses - addresses.max(initial=0), 1).tobytes()
     return (place, access.kind, access.name, access.width, pattern)
@@ -158,6 +176,30 @@ def verb(access) -> str:
     return VERBS.get(access.kind, str(access.kind))
 
 
+def what(access) -> str:
+    """Return what the access does, such as "read of A", "ldmatrix.x4.trans" or "TMA chunks (modelled)"."""
+    opcode, kind = access.site.opcode, family(access)
+    if opcode.startswith(("ldmatrix", "stmatrix")):
+        kept = ("ldmatrix", "stmatrix", "x1", "x2", "x4", "trans")
+        return ".".join(part for part in opcode.split(".") if part in kept)
+    if kind == "wgmma":
+        return "operand chunks of wgmma (modelled)"
+    if kind == "bulk":
+        return f"TMA chunks in {access.name or 'shared memory'} (modelled)"
+    if kind == "copy":
+        return f"cp.async {'from' if access.space == 'global' else 'to'} {access.name or 'shared memory'}"
+    return f"{verb(access)} of {access.name or ('memory' if access.space == 'global' else 'shared memory')}"
+
+
+def headline(variant: str, access) -> str:
+    """Return a panel's title: the variant, what the access does, and its source line; a header's with its name."""
+    line, file = source_line(access), str(getattr(access.site, "file", "") or "")
+    place = f"{file.rpartition('/')[2]}:{line}" if file.endswith((".cuh", ".h")) else f"line {line}"
+    text = what(access) + (f", {place}" if line else "")
+    mnemonic = text.startswith(("ldmatrix", "stmatrix", "cp."))
+    return f"{variant}: {text}" if variant else text if mnemonic else text[0].upper() + text[1:]
+
+
 def element_label(access, address: int, shapes: Mapping[str, tuple[int, ...]] | None = None) -> str:
     """Return "A[3, 16]" for a byte address when the array's name and 2-D shape are known, else "A + 448 B" or hex."""
     if access.name is None:
@@ -166,5 +208,10 @@ def element_label(access, address: int, shapes: Mapping[str, tuple[int, ...]] | 
     shape = (shapes or {}).get(access.name)
     if shape is None or len(shape) != 2 or offset < 0:
         return f"{access.name} + {offset} B" if offset >= 0 else f"{access.name} − {-offset} B"
-    row, column = divmod(offset // 4 if access.width >= 4 else offset // access.width, shape[1])
+    row, column = divmod(offset // item_bytes(access), shape[1])
     return f"{access.name}[{row}, {column}]"
+
+
+def item_bytes(access) -> int:
+    """Return the bytes of one element of the array that the access touches."""
+    return getattr(access, "itemsize", 4)

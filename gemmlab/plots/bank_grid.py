@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from gemmlab.plots import palette
-from gemmlab.plots.access import BANKS, ideal_wavefronts, one_per_site, source_line, variants_of, verb, wavefronts_of
+from gemmlab.plots.access import (
+    BANKS,
+    headline,
+    ideal_wavefronts,
+    one_per_site,
+    passes_banks_by,
+    variants_of,
+    wavefronts_of,
+)
 from gemmlab.plots.figure import cells, finish, panel_titles, stacked, styled
 
 ROWS_SHOWN = 16
@@ -17,7 +25,8 @@ def bank_grid(accesses, *, step: int = 0, limit: int = 4, title: str = ""):
     accesses: a list of `ptxemu.Access`, one `Access`, or {variant title: list}. A row is one wavefront (one pass over
     the 32 banks), a column a bank, the number the lane served (×n: n lanes share the word). Wavefronts beyond the
     fewest possible are conflicts and take the problem colour. step: which execution of each instruction;
-    limit: panels at most, those with most wavefronts first.
+    limit: panels at most, those with most wavefronts first. Copies of TMA and operands of wgmma have no lanes: their
+    16-byte chunks are shown, 32 at a time, and called modelled.
     Returns a figure with `.alt`. A trace without shared access gives a compact panel that states 0 conflicts.
     """
     panels = [
@@ -52,13 +61,9 @@ def _rows(fronts) -> int:
     return min(len(fronts), ROWS_SHOWN) + (len(fronts) > ROWS_SHOWN) + 1
 
 
-def _headline(variant, access) -> str:
-    line = source_line(access)
-    what = f"{verb(access)} of {access.name or 'shared memory'}" + (f", line {line}" if line else "")
-    return f"{variant}: {what}" if variant else what[0].upper() + what[1:]
-
-
-def _verdict(fronts, ideal) -> str:
+def _verdict(access, fronts, ideal) -> str:
+    if passes_banks_by(access):
+        return "whole sectors, no bank request"
     count = f"{len(fronts)} wavefront{'s' * (len(fronts) != 1)}"
     if len(fronts) <= ideal:
         return f"{count}, no conflict"
@@ -67,19 +72,20 @@ def _verdict(fronts, ideal) -> str:
 
 
 def _sentence(variant, access, fronts, ideal) -> str:
-    return f"{_headline(variant, access)}: {_verdict(fronts, ideal)}."
+    return f"{headline(variant, access)}: {_verdict(access, fronts, ideal)}."
 
 
 def _panel(ax, variant, access, fronts, ideal):
-    shown = fronts[:ROWS_SHOWN]
-    faces, numbers = {}, {}
+    shown, conflict = fronts[:ROWS_SHOWN], len(fronts) > ideal and not passes_banks_by(access)
+    faces, numbers, unit = {}, {}, "quarter" if passes_banks_by(access) else "wavefront"
     for row, banks in enumerate(shown):
         for bank in range(BANKS):
             lanes = banks.get(bank, (0, ()))[1]
-            faces[bank, row] = (palette.PROBLEM if row >= ideal else palette.LEVELS["DRAM"]) if lanes else palette.IDLE
+            busy = palette.PROBLEM if conflict and row >= ideal else palette.LEVELS["DRAM"]
+            faces[bank, row] = busy if lanes else palette.IDLE
             if lanes:
                 numbers[bank, row] = str(lanes[0]) if len(lanes) == 1 else f"×{len(lanes)}"
-        ax.text(-0.4, row + 0.5, f"wavefront {row + 1}", ha="right", va="center", fontsize=7, color=palette.MUTED)
+        ax.text(-0.4, row + 0.5, f"{unit} {row + 1}", ha="right", va="center", fontsize=7, color=palette.MUTED)
     cells(ax, faces, numbers)
     if len(fronts) > len(shown):
         text = f"… and {len(fronts) - len(shown)} more wavefronts"
@@ -87,7 +93,7 @@ def _panel(ax, variant, access, fronts, ideal):
     for bank in (0, 8, 16, 24, 31):
         text = "bank 0" if bank == 0 else str(bank)
         ax.text(bank + 0.5, _rows(fronts) - 0.8, text, ha="center", va="top", fontsize=7, color=palette.MUTED)
-    panel_titles(ax, _headline(variant, access), _verdict(fronts, ideal), bad=len(fronts) > ideal)
+    panel_titles(ax, headline(variant, access), _verdict(access, fronts, ideal), bad=conflict)
     ax.set(xlim=(-5.6, 32.1), ylim=(_rows(fronts), 0))
     ax.axis("off")
 

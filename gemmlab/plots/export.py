@@ -11,23 +11,23 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gemmlab.plots.access import picture_kind, site_key, source_line, variants_of, verb
+from gemmlab.plots.access import family, item_bytes, picture_kind, site_key, source_line, variants_of, verb, what
 
 
-def trace_data(accesses, space: str, *, shapes=None, itemsize: int = 4, steps: int = 64, title: str = "") -> dict:
+def trace_data(accesses, space: str, *, shapes=None, steps: int = 64, title: str = "") -> dict:
     """Return {"title", "shapes", "variants"} for the components "sectors" (space "global") and "banks" ("shared").
 
     accesses: as for `sector_map`; shapes: {"A": (rows, columns)} of the arrays; steps: executions kept of each
     instruction, from the first.
     """
-    variants = [
-        {"title": name, "warps": _warps(some, space, steps)} for name, some in variants_of(accesses).items()
-    ]
+    found = variants_of(accesses)
+    sizes = {access.name: item_bytes(access) for some in found.values() for access in some if access.name}
+    variants = [{"title": name, "warps": _warps(some, space, steps)} for name, some in found.items()]
     variants = [variant for variant in variants if variant["warps"]]
     return {
         "title": title,
         "shapes": {
-            name: {"rows": shape[0], "columns": shape[1], "itemsize": itemsize}
+            name: {"rows": shape[0], "columns": shape[1], "itemsize": sizes.get(name, 4)}
             for name, shape in (shapes or {}).items()
         },
         "variants": variants,
@@ -55,13 +55,19 @@ def _by_array(site: dict) -> str:
 
 def _site(access) -> dict:
     return {
-        "label": f"{verb(access)} {access.name}" if access.name else verb(access),
+        "label": _label(access),
         "array": access.name,
         "line": source_line(access),
         "width": int(access.width),
         "kind": picture_kind(access),
         "steps": [],
     }
+
+
+def _label(access) -> str:
+    if family(access) == "lane" and not access.site.opcode.startswith(("ldmatrix", "stmatrix")):
+        return f"{verb(access)} {access.name}" if access.name else verb(access)
+    return what(access)
 
 
 def _named_apart(sites: list[dict]) -> list[dict]:

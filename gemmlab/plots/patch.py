@@ -9,6 +9,7 @@ from matplotlib.colors import to_rgb
 
 from gemmlab.errors import GemmlabError
 from gemmlab.plots import palette
+from gemmlab.plots.access import item_bytes
 from gemmlab.plots.figure import WIDTH, BookFigure, cells, finish, new_figure, styled
 
 REGISTERS_OF_A_THREAD = 255  # PTX ISA and CUDA C++ Programming Guide, technical specifications
@@ -141,8 +142,8 @@ def owners_of(accesses, shape: tuple[int, int]) -> np.ndarray:
             continue
         for lane, address in enumerate(np.asarray(access.addresses).tolist()):
             if address >= 0:
-                first = (address - access.base) // 4
-                owner[first : first + access.width // 4] = lane
+                first = (address - access.base) // item_bytes(access)
+                owner[first : first + access.width // item_bytes(access)] = lane
     if (owner < 0).all():
         raise GemmlabError("the trace stores nothing to C: trace one warp of a kernel that writes the array C")
     return owner.reshape(shape)

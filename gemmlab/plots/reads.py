@@ -9,15 +9,16 @@ from matplotlib.colors import LinearSegmentedColormap
 
 from gemmlab.errors import GemmlabError
 from gemmlab.plots import palette
+from gemmlab.plots.access import item_bytes
 from gemmlab.plots.figure import finish, new_figure, styled
 
 
-def count_reads(accesses, name: str, shape: tuple[int, int], itemsize: int = 4):
+def count_reads(accesses, name: str, shape: tuple[int, int]):
     """Return (by_thread, by_request): int64 arrays of `shape` with the reads of each element of the array `name`.
 
     by_thread counts every lane; by_request counts one for all lanes of a warp that read the element together (a
-    broadcast). accesses: `ptxemu.Access` records; itemsize: bytes per element. Raises GemmlabError when the trace
-    has no read of the array or reads outside `shape`.
+    broadcast). accesses: `ptxemu.Access` records. Raises GemmlabError when the trace has no read of the array or reads
+    outside `shape`.
     """
     by_thread = np.zeros(shape[0] * shape[1], np.int64)
     by_request = by_thread.copy()
@@ -26,7 +27,7 @@ def count_reads(accesses, name: str, shape: tuple[int, int], itemsize: int = 4):
         if access.space != "global" or access.kind != "ld" or access.name != name:
             continue
         found = True
-        addresses = np.asarray(access.addresses)
+        addresses, itemsize = np.asarray(access.addresses), item_bytes(access)
         first = (addresses[addresses >= 0] - access.base) // itemsize
         elements = (first[:, None] + np.arange(max(1, access.width // itemsize))).ravel()
         if elements.min() < 0 or elements.max() >= by_thread.size:
@@ -39,7 +40,7 @@ def count_reads(accesses, name: str, shape: tuple[int, int], itemsize: int = 4):
 
 
 @styled
-def reads_per_element(accesses, shapes: Mapping[str, tuple[int, int]] | None = None, *, itemsize: int = 4, title=""):
+def reads_per_element(accesses, shapes: Mapping[str, tuple[int, int]] | None = None, *, title=""):
     """Draw a heat map of the reads of each element of each array in `shapes`, e.g. {"A": (M, K), "B": (K, N)}.
 
     accesses: a trace over all CTAs and warps; shapes may be left out when the trace carries them as `.shapes`.
@@ -49,7 +50,7 @@ def reads_per_element(accesses, shapes: Mapping[str, tuple[int, int]] | None = N
     shapes = {name: shape for name, shape in shapes.items() if name != "C" or len(shapes) == 1}
     if not shapes:
         raise GemmlabError('give the shapes of the arrays: reads_per_element(trace, {"A": (M, K), "B": (K, N)})')
-    counts = {name: count_reads(accesses, name, shape, itemsize) for name, shape in shapes.items()}
+    counts = {name: count_reads(accesses, name, shape) for name, shape in shapes.items()}
     figure, axes = new_figure(3.3, columns=len(counts), width_ratios=[max(0.3, c / r) for r, c in shapes.values()])
     for ax, (name, (by_thread, by_request)) in zip(axes[0], counts.items(), strict=True):
         colour = palette.of_array(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.patches import Rectangle
 
 from gemmlab.plots import palette
-from gemmlab.plots.access import LINE, SECTOR, element_label, one_per_site, sectors_of, source_line, variants_of, verb
+from gemmlab.plots.access import LINE, SECTOR, element_label, headline, one_per_site, sectors_of, variants_of
 from gemmlab.plots.figure import cells, finish, new_figure, panel_titles, stacked, styled
 
 ROWS_SHOWN = 12  # lines drawn in full; a longer map shows the first ones and says how many follow
@@ -19,7 +19,7 @@ def sector_map(accesses, *, arrays=None, step: int = 0, shapes=None, title: str 
     128-byte line (four sectors, 32 words of 4 bytes). Coloured: a word that a lane asked for, with the lane's number,
     light for lane 0 and dark for lane 31; grey: moved with the sector and not used; white: not moved.
     arrays: names to show, e.g. ("A", "B"); step: which execution of each instruction (0 = first);
-    shapes: {"A": (rows, columns)} labels the lines with matrix elements (4-byte elements assumed when width ≥ 4).
+    shapes: {"A": (rows, columns)} labels the lines with matrix elements.
     Returns a figure with `.alt`; a trace without global access gives a panel that says so.
     """
     panels = [
@@ -52,16 +52,10 @@ def _rows(found) -> int:
     return min(len(found.lines), ROWS_SHOWN) + (len(found.lines) > ROWS_SHOWN)
 
 
-def _headline(variant, access) -> str:
-    line = source_line(access)
-    what = f"{verb(access)} of {access.name or 'memory'}" + (f", line {line}" if line else "")
-    return f"{variant}: {what}" if variant else what[0].upper() + what[1:]
-
-
 def _sentence(variant, access, found) -> str:
     count = len(found.sectors)
     return (
-        f"{_headline(variant, access)}: {count} sector{'s' * (count != 1)}, "
+        f"{headline(variant, access)}: {count} sector{'s' * (count != 1)}, "
         f"{found.used} of {found.moved} bytes moved are used."
     )
 
@@ -89,7 +83,7 @@ def _panel(ax, variant, access, found, shapes):
         ax.text(16, len(shown) + 0.5, text, ha="center", va="center", fontsize=8, color=palette.MUTED)
     count = len(found.sectors)
     verdict = f"{count} sector{'s' * (count != 1)}, {found.used} of {found.moved} B used"
-    panel_titles(ax, _headline(variant, access), verdict, bad=count > -(-found.used // SECTOR))
+    panel_titles(ax, headline(variant, access), verdict, bad=count > -(-found.used // SECTOR))
     ax.set(xlim=(-5.6, 32.1), ylim=(_rows(found), 0))
     ax.axis("off")
 

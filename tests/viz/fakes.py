@@ -29,6 +29,7 @@ class Access:
     width: int = 4
     cta: tuple = (0, 0, 0)
     warp: int = 0
+    itemsize: int = 4
 
 
 def naive(k: int = 0) -> list[Access]:
@@ -56,3 +57,13 @@ def shared(stride: int, width: int = 4, lanes: int = 32) -> Access:
     lane = np.arange(32)
     addresses = np.where(lane < lanes, lane * stride * width, -1)
     return Access(Site(21, 90, "ld.shared.f32"), addresses, space="shared", name=None, base=0, width=width)
+
+
+LDMATRIX = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
+
+
+def matrix_load(columns: list[int], opcode: str = LDMATRIX, pitch: int = 128) -> Access:
+    """Return a matrix load whose lane i reads 16 bytes at row i, chunk columns[i]; -1 stands for an idle lane."""
+    lane, column = np.arange(32), np.array(columns)
+    addresses = np.where(column < 0, -1, lane * pitch + 16 * column)
+    return Access(Site(9, 30, opcode), addresses, space="shared", name=None, base=0, width=16)

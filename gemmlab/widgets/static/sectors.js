@@ -15,8 +15,8 @@
 
   // Where a word is drawn: matrix rows when the shape is known and small enough, else the touched 128-byte lines.
   function layout(site, shape, found) {
-    if (shape && shape.columns <= 128 && shape.rows <= 128) {
-      const per = (shape.columns * shape.itemsize) / 4;
+    const per = shape ? (shape.columns * shape.itemsize) / 4 : 0;
+    if (per && per <= 128 && Number.isInteger(per) && shape.rows <= 128) {
       return { columns: per, rows: shape.rows, at: (word) => [word % per, Math.floor(word / per)] };
     }
     const lines = [...new Set(found.sectors.map((s) => Math.floor(s / 4)))];
