@@ -1,8 +1,83 @@
 """The Specs of the kernels for Hopper's warpgroups, chapters 15 to 19, in the order of the climb."""
 
-CH15 = ()
-CH16 = ()
-CH17 = ()
+from types import MappingProxyType
+
+from kernels.spec import Spec
+
+BOXES_A, BOXES_B = "map(A,BM,64,128)", "map(B,64,64,128)"
+
+
+def _wgmma(name: str, title: str, change: str, tile: tuple[int, int], block: int, stages=1, f16=False, **fields):
+    """Return the Spec of a wgmma kernel: tiles of BM x BN x 64 in a ring of `stages`, C by ordinary stores."""
+    dtype = "float16" if f16 else "bfloat16"
+    BM, BN = tile
+    return Spec(
+        **{
+            "name": name + ("_f16" if f16 else ""),
+            "chapter": name[1:3],
+            "title": title + (", fp16" if f16 else ""),
+            "language": "cuda",
+            "file": f"hopper/{name}.cu",
+            "entry": name[4:],
+            "change": change,
+            "block": (block, 1, 1),
+            "grid": ("cdiv(N,BN)", "cdiv(M,BM)", "1"),
+            "a_dtype": dtype,
+            "b_dtype": dtype,
+            "c_dtype": dtype,
+            "tile": MappingProxyType({"BM": BM, "BN": BN, "BK": 64, "STAGES": stages}),
+            "shared_bytes": "STAGES*(2*BK*(BM+BN)+16)",
+            "args": (BOXES_A, BOXES_B, "C", "M", "N", "K"),
+            "defines": MappingProxyType({"F16": 1} if f16 else {}),
+            "needs": (9, 0),
+            "suffix": "a",
+        }
+        | fields
+    )
+
+
+def _both(name: str, *args, rung: int | None = None, prev: str | None = None, **fields) -> tuple[Spec, Spec]:
+    """Return a kernel for bf16 (on the ladder, if `rung` says so) and for fp16."""
+    return _wgmma(name, *args, rung=rung, prev=prev, **fields), _wgmma(name, *args, f16=True, prev=name, **fields)
+
+
+CH15 = (
+    *_both(
+        "k15_wgmma", "wgmma: 128 threads, one instruction", "operands by descriptor, not by register", (128, 128), 128,
+    ),
+    *_both(
+        "k15_wgmma_rs", "Study: A from registers", "ldmatrix loads A; B stays in shared memory", (128, 128), 128,
+        prev="k15_wgmma",
+    ),
+    *_both(
+        "k15_k_major", "Study: B stored by columns", "both operands are K-major", (128, 128), 128,
+        layout="row,col->row", args=(BOXES_A, "map(B,BN,64,128)", "C", "M", "N", "K"), prev="k15_wgmma",
+    ),
+)  # fmt: skip
+CH16 = (
+    *_both(
+        "k16_multistage", "A ring of stages", "copies run ahead of the multiplication", (128, 128), 256, 4,
+        prev="k15_wgmma",
+    ),
+    *_both(
+        "k16_warp_specialised", "A producer and a consumer", "copying and multiplying are different warpgroups",
+        (128, 128), 256, 3, prev="k16_multistage",
+    ),
+    *_both(
+        "k16_two_consumers", "Two consumers, a tile of 128 x 256", "a third more work per byte from L2", (128, 256),
+        384, 4, prev="k16_warp_specialised",
+    ),
+)  # fmt: skip
+CH17 = (
+    *_both(
+        "k17_multicast", "Two CTAs share a tile of B", "each copies half of B's tile to both", (128, 256), 384, 4,
+        grid=("cdiv(N,BN)", "2*cdiv(M,2*BM)", "1"), prev="k16_two_consumers",
+    ),
+    *_both(
+        "k17_dsmem", "Study: two CTAs split K", "partial sums cross from SM to SM", (128, 128), 128,
+        grid=("cdiv(N,BN)", "cdiv(M,BM)", "2"), shared_bytes="2*BK*(BM+BN)+BM*BN*2+16", prev="k15_wgmma",
+    ),
+)  # fmt: skip
 CH18 = ()
 CH19 = ()
 

@@ -1,0 +1,73 @@
+// Change: four registers replace A's descriptor: the threads could change A on its way (scale it, widen it).
+// Limit:  as k15_wgmma, and the loads of A are instructions again.
+// Needs:  sm_90a; rows of A and B of a multiple of 16 bytes. Boxes: A 128 x 64, B 64 x 64, both swizzled by 128 bytes.
+#include "ptx/fence.cuh"
+#include "ptx/ldmatrix.cuh"
+#include "ptx/tma.cuh"
+#include "ptx/wgmma.cuh"
+#include "tile/store_direct.cuh"
+
+constexpr int BM = 128, BN = 128, BK = 64;
+
+struct Shared {
+  alignas(1024) T a[BM * BK];          // K-major: a row of 128 bytes per m
+  alignas(1024) T b[BN / 64][BK * 64]; // N-major: boxes of 64 columns, a row of 128 bytes per k
+  mbarrier_t full;
+};
+
+// The 16 x 16 elements of A from (row, k) on: each lane points at one swizzled row of 16 bytes.
+__device__ __forceinline__ void load_a(unsigned (&frag)[4], const T* a, int row, int k) {
+  int lane = threadIdx.x % 32;
+  row += lane % 16;
+  int chunk = (k / 8 + lane / 16) ^ row % 8;
+  ldmatrix_x4(frag, shared_address(a + row * BK + chunk * 8));
+}
+
+// region: kernel
+extern "C" __global__ void __launch_bounds__(128, 2)
+wgmma_rs(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C,
+         int M, int N, int K) {
+  extern __shared__ __align__(1024) unsigned char raw[];
+  Shared& s = *reinterpret_cast<Shared*>(raw);
+  int m = blockIdx.y * BM, n = blockIdx.x * BN, warp = threadIdx.x / 32;
+  if (threadIdx.x == 0) {
+    mbarrier_init(&s.full, 1);
+    fence_mbarrier_init();
+  }
+  __syncthreads();
+
+  wgmma_desc_t b = wgmma_descriptor(s.b, sizeof(s.b[0]), 1024, 1);
+  float acc[2][BN / 2];  // two blocks of 64 rows
+  unsigned parity = 0;
+  for (int k0 = 0; k0 < K; k0 += BK, parity ^= 1) {
+    // Copy a tile of A and one of B.
+    if (threadIdx.x == 0) {
+      mbarrier_arrive_expect_tx(&s.full, sizeof(s.a) + sizeof(s.b));
+      tma_load_2d(s.a, &A, k0, m, &s.full);
+      for (int box = 0; box < BN / 64; ++box)
+        tma_load_2d(s.b[box], &B, n + box * 64, k0, &s.full);
+    }
+    mbarrier_wait_parity(&s.full, parity);
+
+    // All of A first: its registers belong to the multiplications until the wait.
+    unsigned a[2][BK / 16][4];
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+#pragma unroll
+      for (int k = 0; k < BK / 16; ++k) load_a(a[i][k], s.a, i * 64 + warp * 16, k * 16);
+    wgmma_fence();
+#pragma unroll
+    for (int k = 0; k < BK / 16; ++k)
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+        wgmma_m64k16<BN, 1>(acc[i], a[i][k], b + k * 128, k0 + k > 0, T());
+    wgmma_commit_group();
+    wgmma_wait_group<0>(acc[0]);
+    wgmma_wait_group<0>(acc[1]);
+    fence_proxy_async_shared();  // our own reads of A, too, come before the next copy
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < 2; ++i) store_direct<BN>(acc[i], C, m + i * 64, n, M, N);
+}
+// endregion

@@ -1,0 +1,75 @@
+// Change: two CTAs, one above the other, share their tile of B: each copies half of it to both.
+// Limit:  nobody multiplies during the epilogue.
+// Needs:  sm_90a; rows of A and B of a multiple of 16 bytes. Boxes: A 128 x 64, B 64 x 64, both swizzled by 128 bytes.
+#include "ptx/barrier.cuh"
+#include "ptx/cluster.cuh"
+#include "ptx/fence.cuh"
+#include "ptx/registers.cuh"
+#include "ptx/tma.cuh"
+#include "tile/ring.cuh"
+#include "tile/store_direct.cuh"
+#include "tile/warpgroup.cuh"
+
+constexpr int BM = 128, BN = 256, STAGES = 4, CONSUMERS = 2, CTAS = 2;
+
+struct Shared {
+  struct alignas(1024) Stage {
+    T a[BM * BK], b[BN / 64][BK * 64];
+  } stage[STAGES];
+  mbarrier_t full[STAGES], empty[STAGES];
+};
+
+// region: kernel
+extern "C" __global__ void __cluster_dims__(1, CTAS, 1) __launch_bounds__(384, 1)
+multicast(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C,
+          int M, int N, int K) {
+  extern __shared__ __align__(1024) unsigned char raw[];
+  Shared& s = *reinterpret_cast<Shared*>(raw);
+  int m = blockIdx.y * BM, n = blockIdx.x * BN, lane = threadIdx.x % 32;
+  int rank = cluster_ctarank();
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < STAGES; ++i) {
+      mbarrier_init(&s.full[i], 1);
+      mbarrier_init(&s.empty[i], 4 * CONSUMERS * CTAS);  // the consumers of both CTAs
+    }
+    fence_mbarrier_init();
+  }
+  barrier_cluster_arrive();  // nobody touches the other's barriers before they exist
+  barrier_cluster_wait();
+  Ring<STAGES> ring;
+
+  if (threadIdx.x < 128) {
+    // Producer: our A to us, our half of B to both. The stage gets the other's half, too.
+    setmaxnreg_dec<24>();
+    if (threadIdx.x < 32 && elect_sync()) {
+      for (int k = 0; k < K; k += BK, ring.advance()) {
+        auto& stage = s.stage[ring.stage];
+        mbarrier_t* full = &s.full[ring.stage];
+        mbarrier_wait_parity_cluster(&s.empty[ring.stage], ring.parity ^ 1);
+        mbarrier_arrive_expect_tx(full, sizeof(stage));
+        tma_load_2d(stage.a, &A, k, m, full);
+        for (int box = rank; box < BN / 64; box += CTAS)
+          tma_load_2d_multicast(stage.b[box], &B, n + box * 64, k, full, 0b11);
+      }
+    }
+  } else {
+    setmaxnreg_inc<240>();
+    int row = (threadIdx.x / 128 - 1) * 64;
+    float acc[1][BN / 2];
+    for (int k = 0; k < K; k += BK, ring.advance()) {
+      auto& stage = s.stage[ring.stage];
+      mbarrier_wait_parity(&s.full[ring.stage], ring.parity);
+      multiply_stage<BN>(acc, stage.a + row * BK, stage.b[0], k == 0);
+      wgmma_wait_group<1>();
+      __syncwarp();
+      int before = (ring.stage + STAGES - 1) % STAGES;
+      if (k > 0 && lane < CTAS) mbarrier_arrive_cluster(&s.empty[before], lane);  // to both
+    }
+    wgmma_wait_group<0>(acc[0]);
+    store_direct<BN>(acc[0], C, m + row, n, M, N);
+  }
+  __syncwarp();
+  barrier_cluster_arrive();  // NOTE: the other may still arrive at our barriers
+  barrier_cluster_wait();
+}
+// endregion
