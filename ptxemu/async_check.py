@@ -37,7 +37,7 @@ class AsyncChecks(BulkChecks):
         self.fences = np.zeros((2, slots, n_threads, FENCES), np.int32)
         self.fence_base = np.zeros((2, slots, n_threads), np.int32)
         self.words = np.zeros(2 * slots * self.row, bool)  # which 8-byte words are mbarriers
-        self.map_fences = set()
+        self.map_fences = set()  # slots whose CTA has acquired maps in global memory
         self.maps = {}  # serial of a load under way -> address of its map in global memory
         self.asynchronous = np.array([is_bulk(s) or s.opcode.startswith("wgmma") for s in self.sites] + [False])
 
@@ -53,7 +53,7 @@ class AsyncChecks(BulkChecks):
         self.words.reshape(-1, 2 * self.row)[slots] = False
         self.fences[:, slots] = self.fence_base[:, slots] = 0
         self.live = {serial: copy for serial, copy in self.live.items() if copy.slot not in gone}
-        self.map_fences = {key for key in self.map_fences if key[0] not in gone}
+        self.map_fences -= gone
 
     def _thread(self, lane):
         slot, tid = divmod(int(lane), self.observer.lanes_per_cta)

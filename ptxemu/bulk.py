@@ -56,9 +56,15 @@ class BulkCopy:
         return self.address + 16 * np.arange(self.nbytes // 16)
 
     def offsets(self):
-        """int64: byte offsets of its pieces in the shared memory of its CTA, in the order of the tile."""
+        """int64: byte offsets of its pieces in the shared memory of its CTA, in the order of the tile; of a store,
+        those that hold elements inside the tensor.
+        """
         pieces = (self.at >> 4) + np.arange(self.nbytes >> 4)
-        return (tensormap.swizzled(pieces, self.view.swizzle) if self.view is not None else pieces) << 4
+        if self.view is None:
+            return pieces << 4
+        if not self.load:
+            pieces = pieces[tensormap.inside(self.view, self.corner)]
+        return tensormap.swizzled(pieces, self.view.swizzle) << 4
 
 
 class Bulk:

@@ -79,7 +79,7 @@ ADVICE = {
     "tensor-map-overwritten": "Wait for every copy through the map first, or keep one map per group.",
     "bad-tensor-map": "Make the map with gemmlab.tensor_map and pass it as const __grid_constant__ CUtensorMap.",
     "tensor-map-passing": "Declare the parameter const __grid_constant__ CUtensorMap; a map in global memory needs "
-    "fence.proxy.tensormap::generic.acquire in each thread that uses it.",
+    "fence.proxy.tensormap::generic.acquire in each block that uses it.",
     "cluster-not-started": "Let the whole cluster meet first: barrier.cluster.arrive and .wait (cluster.sync()) before "
     "the access.",
     "cluster-exit": "Let the cluster meet, barrier.cluster.arrive and .wait, after the last such access, before any of "

@@ -77,12 +77,18 @@ def variable_at(shared_layout, addr):
 
 
 def variable_name(symbol, position):
-    """Readable name of a shared variable: "_ZZ5tiledE2As" is "As"; Numba's have no name and become "array 1",
-    "array 2".
+    """Readable name of a shared variable: "_ZZ5tiledE2As" is "As", "_ZN2ns4smemE" is "smem"; Numba's have no name and
+    become "array 1", "array 2".
     """
     match = re.search(r"E(\d+)(\w+)$", symbol)
     if symbol.startswith("_ZZ") and match and len(match[2]) >= int(match[1]):
         return match[2][: int(match[1])]
+    rest, last = symbol.removeprefix("_ZN") if symbol.startswith("_ZN") else "", ""
+    while match := re.match(r"(\d+)", rest):
+        start, length = match.end(), int(match[1])
+        last, rest = rest[start : start + length], rest[start + length :]
+    if last:
+        return last
     return f"array {position + 1}" if symbol.startswith("_cudapy_smem") else symbol
 
 

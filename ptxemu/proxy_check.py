@@ -25,7 +25,7 @@ class ProxyChecks:
         opcode = self.sites[site].opcode
         if "proxy.tensormap" in opcode:
             if "acquire" in opcode:
-                self.map_fences.update(zip(lanes.slot.tolist(), lanes.tid.tolist(), strict=True))
+                self.map_fences.update(lanes.slot.tolist())
             return True
         if "mbarrier_init" not in opcode and "proxy.async" not in opcode:
             return "proxy" in opcode
@@ -120,7 +120,9 @@ class ProxyChecks:
                 return
 
     def map_address(self, site, lane, address):
-        """A map must lie in a parameter, in constant memory, or in global memory behind a fence."""
+        """A map must lie in a parameter, in constant memory, or in global memory behind a fence of some thread of the
+        block (CUDA C++ Programming Guide, "Using TMA to transfer multi-dimensional arrays").
+        """
         memory = self.observer.memory
         if memory.param_address <= address < memory.param_address + memory.param_size:
             return
@@ -135,7 +137,7 @@ class ProxyChecks:
         array = array_at(memory, address)
         if array is not None and array.role == "module" and array.name in self.observer.entry.constants:
             return
-        if self._thread(lane) not in self.map_fences:
+        if self._thread(lane)[0] not in self.map_fences:
             name = array.name if array is not None else f"{address:#x}"
             words = (
                 f"copies through the tensor map {name} in global memory without a fence.proxy.tensormap acquire before"

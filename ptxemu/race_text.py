@@ -117,12 +117,12 @@ class Words:
     def _advice(self, pair, seen, a, verb, b, other_verb):
         if pair.equal:
             return "Let one thread store it, or make it an atomic."
-        if seen.across_ctas and pair.space == "shared":
+        if seen.across_ctas and pair.space == "shared" and not (b.opcode.startswith("wgmma") and pair.other_reads):
             return (
                 f"Order line {b.line} ({other_verb}) before line {a.line} ({verb}) for the whole cluster: "
                 "barrier.cluster.arrive (not relaxed) and .wait between, or an mbarrier."
             )
-        if seen.across_ctas:
+        if seen.across_ctas and pair.space != "shared":
             if any(s.sem and s.space != "shared" for s in self.sites):
                 return (
                     "If a flag is meant to order them: the writer needs __threadfence() before it sets the flag, "
@@ -133,6 +133,11 @@ class Words:
             return "volatile does not order the lanes of a warp (no lockstep since Volta): put __syncwarp() between."
         if (a.file, a.line) == (b.file, b.line):
             return "Give each thread its own element, use an atomic, or put a barrier between two rounds of the loop."
+        if b.opcode.startswith("wgmma") and pair.other_reads:
+            return (
+                f"wgmma.wait_group holds for its own warp: others may still multiply at line {b.line}. Let every "
+                f"warp announce its wait, by a barrier or an mbarrier, before line {a.line} ({verb})."
+            )
         missing = f"A barrier is missing between line {b.line} ({other_verb}) and line {a.line} ({verb})"
         return (
             f"{missing}." if seen.across_warps else f"{missing}; both are in one warp here, so __syncwarp() would do."

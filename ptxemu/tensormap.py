@@ -172,6 +172,14 @@ def chunk_addresses(view, corner):
     return np.concatenate(out) if out else np.zeros(0, np.int64)
 
 
+def inside(view, corner):
+    """bool: which 16-byte chunks of a tile hold elements inside the tensor; a store reads only those."""
+    tile = np.zeros(blank(view).shape, bool)
+    for row, _, _, (first, last), (low, high) in planes(view, corner):
+        tile[row + first : row + last, low * view.size : high * view.size] = True
+    return tile.reshape(-1, 16).any(axis=1)
+
+
 def blank(view):
     """uint8[rows, bytes of a row]: a tile of nothing but fill values."""
     counts = view.counts

@@ -128,6 +128,8 @@ class Wgmma:
                 self._compute(issue)
             if self.checks:
                 self.checks.landed(issue)
+        if landed and self.watched:
+            self.checks.waited(site, warps)
 
     def standing(self, issue, warp):
         """Why a multiplication of the warp at ``warp`` is not complete, in words."""

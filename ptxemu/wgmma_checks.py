@@ -203,6 +203,13 @@ class Checks:
             addr, reader = addr[inside], reader[inside]
         return addr, Lanes(machine.slot_of[reader], machine.tid_of[reader])
 
+    def waited(self, site, warps):
+        """Every lane of a warp passes its wait_group.sync with the others: one may announce the end of all reads."""
+        machine = self.machine
+        for first in warps.tolist():
+            tids = machine.tid_of[first : first + 32]
+            machine.observer.syncwarp(site, int(machine.slot_of[first]), int(tids[0]) >> 5, tids)
+
     def landed(self, issue):
         """Warps waited for a multiplication, which is not among the pending ones any more."""
         machine, observer = self.machine, self.machine.observer

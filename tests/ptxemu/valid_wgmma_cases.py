@@ -49,6 +49,7 @@ VALID = [
     Valid("swizzled_rows", ONE, GROUP, (_half(WIDE_A), _half(WIDE_B), D), {2: WIDE_A @ WIDE_B.T}),
     Valid("two_warpgroups", ONE, TWO_GROUPS, (HA, HB, f32(2, 64, 8)), {2: A[:2] @ B[0].T}),
     Valid("producer_and_consumer", ONE, TWO_GROUPS, (HA, HB, D, 7), {2: PRODUCTS[:7].sum(0)}),
+    Valid("one_lane_tells_for_its_warp", ONE, GROUP, (HA, HB, D, 5), {2: PRODUCTS[:5].sum(0)}),
     Valid("copies_into_the_tiles", ONE, GROUP, (HA, HB, D), {2: PRODUCTS[0]}),
     Valid("last_bytes", ONE, GROUP, (HA, HB, D), {2: PRODUCTS[0]}, shared=2304),
     Valid("fence_by_the_reader", ONE, GROUP, (HA, HB, D), {2: PRODUCTS[0]}),

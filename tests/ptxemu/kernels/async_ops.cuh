@@ -112,7 +112,7 @@ __device__ __forceinline__ void prefetch_map(const CUtensorMap* m) { asm volatil
 __device__ __forceinline__ void acquire_map(const CUtensorMap* m) {
   asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(m) : "memory");
 }
-__device__ __forceinline__ void copy16(void* to, const void* from) {
+__device__ __forceinline__ void cp_async16(void* to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(sa(to)), "l"(from) : "memory");
 }
 __device__ __forceinline__ void copies_arrive_noinc(mbar_t* b) {

@@ -487,9 +487,9 @@ extern "C" __global__ void copy_after_the_arrive(const float* a, float* out) {
   int t = threadIdx.x;
   if (t == 0) mbar_init(&full, 64);
   __syncthreads();
-  copy16(&s[0][4 * t], a + 4 * t);
+  cp_async16(&s[0][4 * t], a + 4 * t);
   copies_arrive_noinc(&full);
-  copy16(&s[1][4 * t], a + 256 + 4 * t);  // other
+  cp_async16(&s[1][4 * t], a + 256 + 4 * t);  // other
   wait(&full, 0);
   out[t] = s[0][255 - t] + s[1][255 - t];  // here
 }
@@ -500,7 +500,7 @@ extern "C" __global__ void no_wait_for_async_copies(const float* a, float* out) 
   int t = threadIdx.x;
   if (t == 0) mbar_init(&full, 64);
   __syncthreads();
-  copy16(&s[4 * t], a + 4 * t);  // other
+  cp_async16(&s[4 * t], a + 4 * t);  // other
   copies_arrive_noinc(&full);
   __syncthreads();
   out[t] = s[255 - t];  // here

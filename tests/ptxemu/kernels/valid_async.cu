@@ -229,7 +229,7 @@ extern "C" __global__ void async_copies_arrive(const float* a, float* out, int t
   if (t == 0) { mbar_init(&full[0], 64); mbar_init(&full[1], 64); }
   __syncthreads();
   for (int i = 0; i <= tiles; ++i) {
-    if (i < tiles) { copy16(&s[i & 1][4 * t], a + 256 * i + 4 * t); copies_arrive_noinc(&full[i & 1]); }
+    if (i < tiles) { cp_async16(&s[i & 1][4 * t], a + 256 * i + 4 * t); copies_arrive_noinc(&full[i & 1]); }
     if (i > 0) {
       wait(&full[(i - 1) & 1], ((i - 1) / 2) & 1);
       sum += s[(i - 1) & 1][255 - t];
@@ -245,7 +245,7 @@ extern "C" __global__ void async_copies_and_arrive(const float* a, float* out) {
   int t = threadIdx.x;
   if (t == 0) mbar_init(&full, 64);
   __syncthreads();
-  copy16(&s[4 * t], a + 4 * t);
+  cp_async16(&s[4 * t], a + 4 * t);
   copies_arrive(&full);
   arrive(&full);
   wait(&full, 0);

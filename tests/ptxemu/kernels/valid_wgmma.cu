@@ -1,4 +1,5 @@
 // Correct kernels with wgmma: the emulator must compute them and find nothing. valid_wgmma_cases.py has launches and results.
+#include "async_ops.cuh"
 #include "wgmma_ops.cuh"
 
 #define TILES                                      \
@@ -313,4 +314,23 @@ extern "C" __launch_bounds__(256, 2) __global__ void registers_move_twice(float*
     fewer_registers<128>();
   }
   out[threadIdx.x] = 1;
+}
+
+extern "C" __global__ void one_lane_tells_for_its_warp(const half_t* ga, const half_t* gb, float* out, int tiles) {
+  TILES
+  __shared__ mbar_t empty;
+  if (t == 0) mbar_init(&empty, 4);
+  __syncthreads();
+  for (int i = 0; i < tiles; ++i) {
+    FILL(0, i);
+    proxy_fence();
+    __syncthreads();
+    wg_fence();
+    MULTIPLY(0);
+    wg_commit();
+    wg_wait<0>();
+    if (t % 32 == 0) arrive(&empty);  // the wait has ended the reads of all lanes of the warp
+    wait(&empty, i & 1);
+  }
+  write_out(out, d, t);
 }
