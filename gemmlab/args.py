@@ -109,7 +109,8 @@ def _check_array(compiled, name: str, array, declared: CudaParam | None) -> None
         raise GemmlabError(f"argument {name} is empty (shape {tuple(array.shape)}): pass at least one element")
     if declared and not declared.pointer:
         raise GemmlabError(f"argument {name} of {compiled.entry!r} is a number, not an array: pass an int or a float")
-    if declared and declared.dtype and declared.dtype != str(array.dtype):
+    raw_bytes = str(array.dtype) == "uint8"  # a workspace: the kernel says what it holds
+    if declared and declared.dtype and declared.dtype != str(array.dtype) and not raw_bytes:
         raise GemmlabError(
             f"argument {name} is {array.dtype}, and the kernel takes {declared.dtype}: "
             f'pass {name}.astype("{declared.dtype}")'
@@ -176,6 +177,35 @@ def param_bytes(value, size: int, what: str) -> bytes:
     if len(raw) != size:
         raise GemmlabError(f"{what} has {len(raw)} bytes, and the kernel takes {size}")
     return raw
+
+
+PORTABLE_CLUSTER = 8  # CTAs; CUDA C++ Programming Guide, "Thread Block Clusters"
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """How much is launched: grid and block as (x, y, z), dynamic shared bytes of a CTA, CTAs of a cluster or None."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared: int = 0
+    cluster: tuple[int, int, int] | None = None
+
+    @classmethod
+    def of(cls, grid, block, shared=0, cluster=None, nonportable: bool = False) -> "Geometry":
+        """Check what a caller gave. Raises GemmlabError."""
+        grid, block, shared = dims(grid, "grid"), dims(block, "block"), byte_count(shared, "shared")
+        if cluster is not None:
+            cluster = dims(cluster, "cluster")
+            size = cluster[0] * cluster[1] * cluster[2]
+            if size > PORTABLE_CLUSTER and not nonportable:
+                raise GemmlabError(
+                    f"cluster={cluster} has {size} CTAs, and only {PORTABLE_CLUSTER} are portable: pass "
+                    "nonportable=True (an H200 holds clusters of up to 16)"
+                )
+            if any(extent % of for extent, of in zip(grid, cluster, strict=True)):
+                raise GemmlabError(f"grid={grid} is no multiple of the cluster {cluster} in every dimension")
+        return cls(grid, block, shared, cluster)
 
 
 def dims(value, what: str) -> tuple[int, int, int]:

@@ -13,21 +13,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemmlab import gpu, reference
+from gemmlab.args import Geometry
+from gemmlab.call import Call
 from gemmlab.case import Case
 from gemmlab.compile import Compiled
 from gemmlab.device import device
 from gemmlab.errors import CheckError, GemmlabError
-from gemmlab.launch import choose_backend, emulate, enqueue, prepare
+from gemmlab.launch import choose_backend, emulate, enqueue, prepare, sms_of
 from gemmlab.patterns import explain
 from gemmlab.progress import progress
 from gemmlab.reference import Problem
-from gemmlab.rules import evaluate_rule, launch_rule, rule_args
+from gemmlab.rules import depends_on_sms, launch_rule, mapped
 from gemmlab.source import resolve
 
 GUARD_BYTES = 4096  # around each array on a GPU; the emulator watches every address itself
 EMULATED_WORK = 64**3  # M·N·K up to which a shape that ran on a GPU is emulated as well
 SCALES = (1.0, 1e3, 1e-3)
 SHOWN_FINDINGS = 2
+FEW_SMS = 2  # of the GPU that persistent kernels also meet on the emulator, so that a CTA gets several tiles
 UNFINISHED = {"deadlock", "livelock"}  # rules under which the values say nothing
 _UNSET_BITS = {1: 0x7F, 2: 0x7FE5, 4: 0x7FE5A5A5, 8: 0x7FFDA5A5A5A5A5A5}  # quiet NaN in each type of that size
 
@@ -83,6 +86,12 @@ def default_shapes(tile: dict | None = None, align: int = 1) -> tuple[tuple[int,
     return tuple(dict.fromkeys(rounded))
 
 
+def _many_tiles(tile: dict, align: int) -> tuple[int, int, int]:
+    """Return a shape of 3 × 3 tiles of C: on few SMs every CTA of a persistent kernel gets several."""
+    sizes = 2 * tile.get("BM", 32) + 1, 2 * tile.get("BN", 32) + 1, tile.get("BK", 16) + 1
+    return tuple(-(-size // align) * align for size in sizes)
+
+
 def check(kernel, shapes=None, backend=None, rule=None, *, seed=None, quiet=False, **launch) -> CheckResult:
     """Check a GEMM kernel and print one line; raise CheckError with what is wrong, GemmlabError for bad input.
 
@@ -96,20 +105,31 @@ def check(kernel, shapes=None, backend=None, rule=None, *, seed=None, quiet=Fals
     problem = Problem.of(spec, rule)
     forced, backend = backend is not None, choose_backend(kernel, backend)
     name = spec.name if spec else getattr(code, "entry", None) or getattr(code, "py_func", code).__name__
-    shapes = _validated(shapes) or default_shapes(rule.get("tile"), spec.align if spec else 1)
+    given = _validated(shapes)
+    shapes = given or default_shapes(rule.get("tile"), spec.align if spec else 1)
     rng = np.random.default_rng(seed)
+    if given is None and depends_on_sms(rule):
+        shapes += (_many_tiles(rule.get("tile", {}), spec.align if spec else 1),)
     runs = [(backend, shape) for shape in shapes]
     if backend == "gpu" and not forced:
         runs += [("emulator", shape) for shape in shapes if math.prod(shape) <= EMULATED_WORK]
     remarks: dict[str, None] = {}
     warnings: dict[tuple, str] = {}
     scales = itertools.cycle(SCALES)
-    for where, shape in progress(runs, f"check {name}", quiet):
-        trial = Trial(kernel, name, rule, problem, where, shape)
+    padded: dict[str, int] = {}
+    for number, (where, shape) in enumerate(progress(runs, f"check {name}", quiet)):
+        few = where == "emulator" and depends_on_sms(rule) and (number % 2 == 0 or shape == shapes[-1])
+        sms = max(FEW_SMS, math.prod(rule.get("cluster") or (1,))) if few else sms_of(kernel, where)
+        trial = Trial(kernel, name, rule, problem, where, shape, sms)
         trial.run(rng, next(scales))
         remarks.update(dict.fromkeys(trial.remarks))
+        for array in trial.padded:
+            padded[array] = padded.get(array, 0) + 1
         for found in trial.warnings:
             warnings.setdefault((found.rule, found.file, found.line), str(found))
+    if padded:
+        many = ", ".join(f"{array} at {times} of {len(runs)} shapes" for array, times in padded.items())
+        remarks[f"rows padded to multiples of 16 bytes for TMA: {many}"] = None
     emulated = any(where == "emulator" for where, _ in runs)
     result = CheckResult(name, backend, tuple(shapes), emulated, tuple(remarks), tuple(warnings.values()))
     if not quiet:
@@ -132,7 +152,7 @@ def _validated(shapes) -> tuple | None:
 
 @dataclass
 class Trial:
-    """One shape of a check: draws data, launches, judges."""
+    """One shape of a check: draws data, launches, judges. `sms`: SMs of the GPU that a launch rule is told."""
 
     kernel: object
     name: str
@@ -140,17 +160,25 @@ class Trial:
     problem: Problem
     backend: str
     shape: tuple[int, int, int]
+    sms: int
     remarks: tuple[str, ...] = ()
     warnings: tuple = ()
+    padded: tuple[str, ...] = ()
 
     def run(self, rng: np.random.Generator, scale: float) -> None:
         """Raise CheckError if the kernel is wrong at this shape."""
         M, N, K = self.shape
         A, B = self.problem.inputs(rng, M, N, K, scale)
-        C, findings, damage = self.launch(A, B, fill=None)
-        unwritten = _bits(C) == _bits(_unset((M, N), C.dtype))
-        wrong = self.judge(A, B, C, unwritten)
-        if not (wrong or damage or findings):
+        workspace = None
+        for number in range(2 if "W" in self.rule["args"] else 1):
+            C, findings, damage, workspace = self.launch(A, B, None, workspace)
+            unwritten = _bits(C) == _bits(_unset((M, N), C.dtype))
+            wrong = self.judge(A, B, C, unwritten)
+            if number and (wrong or damage or findings):
+                damage = ["right at the first launch, not at the second: W must be left as it was found", *damage]
+            if wrong or damage or findings:
+                break
+        else:
             return
         lines = list(damage)
         if wrong and not any(finding.rule in UNFINISHED for finding in findings):
@@ -175,47 +203,55 @@ class Trial:
             return True
         return not reference.rms_error(C, expected) <= reference.rms_bound(self.problem, A, B)
 
-    def launch(self, A, B, fill: float | None):
-        """Run the kernel on copies of A and B; return (C, error findings, what it damaged). `fill` None: NaN in C."""
-        M, N, K = self.shape
+    def launch(self, A, B, fill: float | None, workspace=None):
+        """Run the kernel on copies of A and B; return (C, error findings, what it damaged, the workspace or None).
+
+        `fill` None: NaN in C. `workspace`: what an earlier launch left there.
+        """
+        M, N, _ = self.shape
         dtype = reference.numpy_dtype(self.problem.c_dtype)
         C = _unset((M, N), dtype) if fill is None else np.full((M, N), fill, dtype)
-        grid, block, shared = evaluate_rule(self.rule, M, N, K)
-        arrays = {"A": A.copy(), "B": B.copy(), "C": C}
+        # What is added to padded rows is NaN: a kernel that reads it is wrong, one that writes it is caught.
+        padding = _unset((1, 1), reference.numpy_dtype(self.problem.a_dtype))[0, 0]
+        call = Call(self.rule, A.copy(), B.copy(), C, self.sms, workspace, padding)
+        self.padded, before = call.padded, {name: array.copy() for name, array in call.buffers.items()}
         run = self._on_gpu if self.backend == "gpu" else self._on_emulator
-        return run(A, B, arrays, grid, block, shared)
+        errors, damage = run(call)
+        call.finish()
+        return C, errors, self._damage(call, before) + damage, call.buffers.get("W")
 
-    def _values(self, arrays):
-        M, N, K = self.shape
-        return rule_args(self.rule, **arrays, M=M, N=N, K=K, alpha=1.0, beta=0.0)
-
-    def _on_emulator(self, A, B, arrays, grid, block, shared):
-        values = self._values(arrays)
+    def _on_emulator(self, call):
+        values = call.args()
         compiled, names = prepare(self.kernel, values, "emulator")
         # The kernel's own parameter names appear in messages; the rule says which of them is C.
-        outputs = [arg == "C" or arg.startswith("map(C,") for arg in self.rule["args"]]
-        roles = {name: "out" if output else "in" for name, output in zip(names, outputs, strict=False)}
-        report = emulate(compiled, values, names, grid, block, shared, roles, count=False)
+        arrays = [mapped(arg) or arg for arg in self.rule["args"]]
+        role = {"A": "in", "B": "in", "C": "inout" if "C" in call.padded else "out"}
+        roles = {name: role.get(array, "inout") for name, array in zip(names, arrays, strict=False)}
+        report = emulate(compiled, values, names, Geometry.of(**call.launch), roles, count=False)
         self.remarks = tuple(map(str, compiled.lints))
         self.warnings = tuple(found for found in report.findings if found.severity != "error")
-        return arrays["C"], report.errors, self._damage(A, B, arrays["A"], arrays["B"])
+        return report.errors, []
 
-    def _on_gpu(self, A, B, arrays, grid, block, shared):
-        there = {name: gpu.to_device(array, GUARD_BYTES) for name, array in arrays.items()}
-        values = self._values(there)
+    def _on_gpu(self, call):
+        there = {name: gpu.to_device(array, GUARD_BYTES) for name, array in call.buffers.items()}
+        values = call.args(there)
         compiled, _ = prepare(self.kernel, values, "gpu")
-        enqueue(compiled, values, grid, block, shared)
+        enqueue(compiled, values, Geometry.of(**call.launch))
         gpu.synchronize(repr(compiled.entry))
-        back = {name: gpu.to_host(array, GUARD_BYTES) for name, array in there.items()}
-        damage = self._damage(A, B, back["A"][0], back["B"][0])
-        damage += [f"memory outside {name} was overwritten" for name, (_, zone) in back.items() if (zone != 0xFF).any()]
+        damage = []
+        for name, array in there.items():
+            call.buffers[name][...], zone = gpu.to_host(array, GUARD_BYTES)
+            damage += [f"memory outside {name} was overwritten"] * bool((zone != 0xFF).any())
         self.remarks = tuple(map(str, compiled.lints))
-        return back["C"][0], [], damage
+        return [], damage
 
     @staticmethod
-    def _damage(A, B, after_a, after_b) -> list[str]:
-        pairs = (("A", A, after_a), ("B", B, after_b))
-        return [f"the kernel changed its input {name}" for name, x, y in pairs if (_bits(x) != _bits(y)).any()]
+    def _damage(call, before) -> list[str]:
+        changed = {name: _bits(call.buffers[name]) != _bits(array) for name, array in before.items()}
+        lines = [f"the kernel changed its input {name}" for name in "AB" if changed[name].any()]
+        if changed["C"][:, call.C.shape[1] :].any():
+            lines.append("the kernel writes past the end of C's rows, into what was added there for TMA")
+        return lines
 
 
 def _bits(array: np.ndarray) -> np.ndarray:

@@ -232,3 +232,28 @@ def encode_tensor_map(tiled, type_name: str, address: int) -> tuple[str, bytes |
         getattr(driver.CUtensorMapFloatOOBfill, f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{fill}"),
     )
     return status.name, None if status.value else ctypes.string_at(made.getPtr(), 128)
+
+
+def launcher(driver, function, geometry, params: int):
+    """Return launch(stream) -> the driver's result, for gemmlab.args.Geometry and the address of the parameter table.
+
+    Clusters need cuLaunchKernelEx, whose configuration cuda.bindings builds from Python attributes; attrs is assigned
+    as a whole.
+    """
+    grid, block, shared = geometry.grid, geometry.block, geometry.shared
+    if geometry.cluster is None:
+        return lambda stream: driver.cuLaunchKernel(function, *grid, *block, shared, stream, params, 0)
+    config, attribute = driver.CUlaunchConfig(), driver.CUlaunchAttribute()
+    config.gridDimX, config.gridDimY, config.gridDimZ = grid
+    config.blockDimX, config.blockDimY, config.blockDimZ = block
+    config.sharedMemBytes = shared
+    attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+    extent = attribute.value.clusterDim
+    extent.x, extent.y, extent.z = geometry.cluster
+    config.attrs, config.numAttrs = [attribute], 1
+
+    def launch(stream):
+        config.hStream = stream
+        return driver.cuLaunchKernelEx(config, function, params, 0)
+
+    return launch

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gemmlab.args import Geometry
+from gemmlab.call import Call
 from gemmlab.compile import Compiled
 from gemmlab.errors import GemmlabError
-from gemmlab.launch import emulate, prepare
+from gemmlab.launch import emulate, prepare, sms_of
 from gemmlab.reference import Problem, numpy_dtype
-from gemmlab.rules import evaluate_rule, launch_rule, rule_args
+from gemmlab.rules import evaluate_rule, launch_rule, mapped
 from gemmlab.source import resolve
 from ptxemu.counters import Counters, Site
 from ptxemu.trace import Access, Trace
@@ -179,7 +181,7 @@ def trace(kernel, M: int, N: int, K: int, cta=(0, 0, 0), warp: int = 0, rule=Non
     Raises GemmlabError for bad input, also for a warp or a CTA that the launch does not have.
     """
     rule = launch_rule(kernel, rule, **launch)
-    grid, block, _ = evaluate_rule(rule, M, N, K)
+    grid, block, _ = evaluate_rule(rule, M, N, K, sms_of(kernel, "emulator"))
     everywhere = tuple((x, y, z) for z in range(grid[2]) for y in range(grid[1]) for x in range(grid[0]))
     ctas = everywhere if cta is None else ((*((cta,) if isinstance(cta, int) else tuple(cta)), 0, 0)[:3],)
     if cta is not None and not all(0 <= index < extent for index, extent in zip(ctas[0], grid, strict=True)):
@@ -202,13 +204,14 @@ def _run(kernel, shape, rule, launch, wanted, schedule, count):
     if spec and not spec.accepts(M, N, K):
         raise GemmlabError(f"{spec.name} needs M, N and K to be multiples of {spec.align}, got {M}, {N}, {K}")
     problem = Problem.of(spec, rule)
-    grid, block, shared = evaluate_rule(rule, M, N, K)
     A, B = problem.inputs(np.random.default_rng(0), M, N, K)
     C = np.zeros((M, N), numpy_dtype(problem.c_dtype))
-    values = rule_args(rule, A=A, B=B, C=C, M=M, N=N, K=K, alpha=1.0, beta=0.0)
+    call = Call(rule, A, B, C, sms_of(kernel, "emulator"))
+    values = call.args()
     compiled, _ = prepare(kernel, values, "emulator")
-    names = [name for name in rule["args"]]
+    names = [mapped(name) or name for name in rule["args"]]
     options = {"check": False, "count": count, "trace": wanted, "schedule": schedule}
-    report = emulate(compiled, values, names, grid, block, shared, **options)
+    report = emulate(compiled, values, names, Geometry.of(**call.launch), **options)
     name = spec.name if spec else getattr(code, "entry", None) or getattr(code, "py_func", code).__name__
+    name = "; ".join((name, *call.notes))
     return report, compiled, name

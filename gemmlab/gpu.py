@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gemmlab import compat
-from gemmlab.args import is_array, param_bytes
+from gemmlab.args import PORTABLE_CLUSTER, is_array, param_bytes
 from gemmlab.device import device
 from gemmlab.errors import GemmlabError
 
+CLUSTER_CC = (9, 0)
 STATIC_LIMIT = 48 * 1024  # bytes of shared memory of a CTA without opt-in
 _STICKY = {"CUDA_ERROR_ILLEGAL_ADDRESS", "CUDA_ERROR_MISALIGNED_ADDRESS", "CUDA_ERROR_LAUNCH_FAILED"}
 
@@ -85,20 +86,32 @@ class GpuKernel:
         check_status(self.driver.cuFuncSetAttribute(self.function, which, dynamic), "opting in to shared memory")
         self.allowed = dynamic + static
 
-    def bind(self, flat: list, grid, block, shared: int):
+    def allow_cluster(self, cluster) -> None:
+        """Opt in to clusters of more CTAs than every GPU takes; raise GemmlabError where the GPU has none."""
+        if cluster is None:
+            return
+        if device().cc < CLUSTER_CC:
+            raise GemmlabError(f"clusters need compute capability 9.0 or higher, and {device().name} is {device().cc}")
+        if cluster[0] * cluster[1] * cluster[2] > PORTABLE_CLUSTER:
+            which = self.driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+            check_status(self.driver.cuFuncSetAttribute(self.function, which, 1), "opting in to large clusters")
+
+    def bind(self, flat: list, geometry):
         """Return a function of no arguments that puts one launch on CuPy's current stream."""
-        self.allow_shared(shared)
+        self.allow_shared(geometry.shared)
+        self.allow_cluster(geometry.cluster)
         raw = [param_bytes(v, p.size, "an argument") for v, p in zip(flat, self.compiled.params, strict=True)]
         buffers = [ctypes.create_string_buffer(data, len(data)) for data in raw]
         table = (ctypes.c_void_p * max(1, len(buffers)))(*map(ctypes.addressof, buffers))
-        launch, function, address = self.driver.cuLaunchKernel, self.function, ctypes.addressof(table)
+        launch = compat.launcher(self.driver, self.function, geometry, ctypes.addressof(table))
         name, cupy = self.compiled.entry, self.cupy
 
         def enqueue(_keep=(buffers, table)):
-            stream = compat.current_stream_pointer(cupy)
-            result = launch(function, *grid, *block, shared, stream, address, 0)
+            result = launch(compat.current_stream_pointer(cupy))
             if result[0].value:
-                check_status(result, f"launching {name!r} with grid {grid} and block {block}")
+                clusters = f", clusters of {geometry.cluster}" if geometry.cluster else ""
+                where = f"grid {geometry.grid} and block {geometry.block}{clusters}"
+                check_status(result, f"launching {name!r} with {where}")
 
         return enqueue
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from gemmlab import args as arguments
 from gemmlab import gpu, tensormap
+from gemmlab.call import Call
 from gemmlab.compile import Compiled, choose_target, compile_kernel, parse_target
 from gemmlab.device import device
 from gemmlab.errors import GemmlabError
-from gemmlab.rules import evaluate_rule, launch_rule, rule_args
+from gemmlab.rules import launch_rule
 from gemmlab.source import resolve
 
 
@@ -76,25 +77,36 @@ def prepare(kernel, args: tuple, backend: str) -> tuple[Compiled, list[str]]:
 
 
 def launch(
-    kernel, *args, grid, block, shared=0, backend=None, check=True, count=True, schedule="late", trace=None
+    kernel,
+    *args,
+    grid,
+    block,
+    shared=0,
+    cluster=None,
+    nonportable=False,
+    backend=None,
+    check=True,
+    count=True,
+    schedule="late",
+    trace=None,
 ) -> Launch:
     """Launch `kernel` (a Numba kernel, a CudaSource, a Spec or its name, a Compiled) with `args` on a grid of blocks.
 
     Arrays are NumPy or CuPy arrays; results appear in the caller's arrays on both backends. `shared`: dynamic shared
-    memory of one CTA in bytes. `check`, `count`, `schedule` and `trace` are the emulator's (see ptxemu.launch). Raises
-    GemmlabError for arguments that the kernel cannot take and launches that the hardware refuses.
+    memory of one CTA in bytes. `cluster`: CTAs of a cluster, (x, y, z); more than 8 need `nonportable=True`. `check`,
+    `count`, `schedule` and `trace` are the emulator's (see ptxemu.launch). Raises GemmlabError for arguments that the
+    kernel cannot take and launches that the hardware refuses.
     """
     start = time.perf_counter()
-    grid, block = arguments.dims(grid, "grid"), arguments.dims(block, "block")
-    shared = arguments.byte_count(shared, "shared")
+    geometry = arguments.Geometry.of(grid, block, shared, cluster, nonportable)
     backend = choose_backend(kernel, backend)
     compiled, names = prepare(kernel, args, backend)
     if backend == "gpu":
-        time_s = _on_gpu(compiled, args, grid, block, shared)
+        time_s = _on_gpu(compiled, args, geometry)
         return Launch(compiled.entry, "gpu", device().name, None, time_s, time.perf_counter() - start)
     hosts = _to_hosts(args)
     options = {"check": check, "count": count, "schedule": schedule, "trace": trace}
-    report = emulate(compiled, hosts, names, grid, block, shared, **options)
+    report = emulate(compiled, hosts, names, geometry, **options)
     for value, host in zip(args, hosts, strict=True):
         value, host = getattr(value, "array", value), getattr(host, "array", host)
         if host is not value:
@@ -102,7 +114,24 @@ def launch(
     return Launch(compiled.entry, "emulator", "the emulator", report, None, time.perf_counter() - start)
 
 
-def emulate(compiled: Compiled, args, names, grid, block, shared=0, roles=None, **options):
+def sms_of(kernel, backend: str) -> int:
+    """Return the number of SMs that a launch of `kernel` finds: the GPU's, or those of the emulator's profile."""
+    if backend == "gpu":
+        return device().sms
+    target = kernel.target if isinstance(kernel, Compiled) else choose_target(resolve(kernel)[1], backend)
+    return profile_of(target).sms
+
+
+def profile_of(target: str):
+    """Return the device that the emulator plays for a target: an H200 whenever one runs it."""
+    import ptxemu
+
+    cc, suffix = parse_target(target)
+    elsewhere = cc > ptxemu.H200.cc or (suffix and cc != ptxemu.H200.cc)
+    return ptxemu.profile_for(target) if elsewhere else ptxemu.H200
+
+
+def emulate(compiled: Compiled, args, names, geometry, roles=None, **options):
     """Run a compiled kernel on the emulator; return its report. `roles`: "in", "out" or "inout" by argument name."""
     import ptxemu
 
@@ -119,12 +148,10 @@ def emulate(compiled: Compiled, args, names, grid, block, shared=0, roles=None, 
     for position, value in enumerate(flat):
         if arguments.is_tensor_map(value):
             flat[position] = tensormap.for_emulator(value, pointer_of(position, value.array))
-    cc, suffix = parse_target(compiled.target)
-    if cc > ptxemu.H200.cc or (suffix and cc != ptxemu.H200.cc):
-        options["profile"] = ptxemu.profile_for(compiled.target)
+    options |= {"cluster": geometry.cluster, "profile": profile_of(compiled.target)}
     try:
         entry = ptxemu.load(compiled.ptx).entry(compiled.entry)
-        return ptxemu.launch(entry, grid, block, flat, shared, **options)
+        return ptxemu.launch(entry, geometry.grid, geometry.block, flat, geometry.shared, **options)
     except (ptxemu.PtxError, ptxemu.LaunchError) as error:
         raise GemmlabError(str(error)) from None
 
@@ -146,8 +173,8 @@ def _to_hosts(args) -> list:
     return [host(value) for value in args]
 
 
-def _on_gpu(compiled: Compiled, args, grid, block, shared: int) -> float:
-    start, back = _bind(compiled, args, grid, block, shared)
+def _on_gpu(compiled: Compiled, args, geometry) -> float:
+    start, back = _bind(compiled, args, geometry)
     cupy = gpu.compat.import_cupy()
     begin, end = cupy.cuda.Event(), cupy.cuda.Event()
     begin.record()
@@ -158,7 +185,7 @@ def _on_gpu(compiled: Compiled, args, grid, block, shared: int) -> float:
     return cupy.cuda.get_elapsed_time(begin, end) * 1e-3
 
 
-def _bind(compiled: Compiled, args, grid, block, shared: int) -> tuple[Callable, Callable]:
+def _bind(compiled: Compiled, args, geometry) -> tuple[Callable, Callable]:
     """Return (start, copy back) of a launch on the GPU; NumPy arrays are copied there now."""
     loaded = gpu.load(compiled)
     copies = {}
@@ -178,7 +205,7 @@ def _bind(compiled: Compiled, args, grid, block, shared: int) -> tuple[Callable,
                 copies[position] = (np.frombuffer(data, np.uint8), gpu.to_device(np.frombuffer(data, np.uint8)))
                 data = copies[position][1].pointer.to_bytes(8, "little")
             flat[position] = data
-    start = loaded.bind(flat, grid, block, shared)
+    start = loaded.bind(flat, geometry)
 
     def back():
         for array, there in copies.values():
@@ -188,32 +215,32 @@ def _bind(compiled: Compiled, args, grid, block, shared: int) -> tuple[Callable,
     return start, back
 
 
-def enqueue(compiled: Compiled, args, grid, block, shared: int = 0) -> None:
+def enqueue(compiled: Compiled, args, geometry) -> None:
     """Put one launch on CuPy's current stream; every array must be in GPU memory."""
-    _bind(compiled, args, grid, block, shared)[0]()
+    _bind(compiled, args, geometry)[0]()
 
 
-def bind(kernel, *args, grid, block, shared=0) -> Callable[[], None]:
+def bind(kernel, *args, grid, block, shared=0, cluster=None, nonportable=False) -> Callable[[], None]:
     """Return a function of no arguments that puts one launch on CuPy's current stream, for timing and CUDA graphs.
 
     `args` are CuPy arrays (or gpu.DeviceArray) and numbers; nothing is copied. Raises GemmlabError without a GPU.
     """
     gpu.require_gpu()
-    grid, block = arguments.dims(grid, "grid"), arguments.dims(block, "block")
-    shared = arguments.byte_count(shared, "shared")
+    geometry = arguments.Geometry.of(grid, block, shared, cluster, nonportable)
     choose_backend(kernel, "gpu")
     compiled, names = prepare(kernel, args, "gpu")
     for name, value in zip(names, args, strict=False):
         if isinstance(value.array if arguments.is_tensor_map(value) else value, np.ndarray):
             raise GemmlabError(f"argument {name} is a NumPy array, and bind copies nothing: pass cupy.asarray({name})")
-    return _bind(compiled, args, grid, block, shared)[0]
+    return _bind(compiled, args, geometry)[0]
 
 
 def run(kernel, A, B, C=None, *, rule=None, grid=None, block=None, shared=None, backend=None):
     """Compute C = A @ B with a GEMM kernel and return C: grid, block and arguments come from its Spec or from `rule`.
 
     A is (M, K) and B (K, N), row-major (B (N, K) when the kernel's layout says so). C is made when not given.
-    Raises GemmlabError for shapes that do not fit.
+    Where TMA needs rows of whole 16 bytes the arrays are padded, and a line says so. Raises GemmlabError for shapes
+    that do not fit.
     """
     spec = resolve(kernel)[1] if not isinstance(kernel, Compiled) else kernel.spec
     layout = spec.layout if spec else (rule or {}).get("layout", "row,row->row")
@@ -233,8 +260,10 @@ def run(kernel, A, B, C=None, *, rule=None, grid=None, block=None, shared=None, 
         raise GemmlabError(f"C is {kind}, and A @ B is {(M, N)}")
     elif isinstance(C, np.ndarray) and not C.flags.writeable:
         raise GemmlabError("C is read-only, and the product is written to it: pass C.copy()")
-    merged = launch_rule(kernel, rule, grid, block, shared)
-    grid, block, shared = evaluate_rule(merged, M, N, K)
-    values = rule_args(merged, A=A, B=B, C=C, M=M, N=N, K=K, alpha=1.0, beta=0.0)
-    launch(kernel, *values, grid=grid, block=block, shared=shared, backend=backend, check=False, count=False)
+    backend = choose_backend(kernel, backend)
+    call = Call(launch_rule(kernel, rule, grid, block, shared), A, B, C, sms_of(kernel, backend))
+    launch(kernel, *call.args(), **call.launch, backend=backend, check=False, count=False)
+    call.finish()
+    if call.notes:
+        print("; ".join(call.notes))
     return C

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from gemmlab.errors import GemmlabError
-from gemmlab.measuring.provenance import source_sha256
+from gemmlab.measuring.provenance import spec_sha256
 
 DIRECTORY = Path(__file__).resolve().parent.parent / "results"
 RIVAL_NAMES = {
@@ -249,12 +249,10 @@ def _write(path: Path, data: dict):
 def stale(ladder, directory: Path | None = None) -> list[dict]:
     """Return one entry per record that no longer describes the tree: {gpu, kernel, M, N, K, mode, date, reason}.
 
-    `ladder`: the Specs (name, path, root of their includes). A record is stale when its kernel is gone or when the
-    kernel's source or one of its headers changed after it was measured.
+    `ladder`: the Specs. A record is stale when its kernel is gone or when the kernel's source, one of its headers or
+    its macros changed after it was measured.
     """
-    from kernels import ROOT
-
-    current = {spec.name: source_sha256(spec.path, ROOT) for spec in ladder}
+    current = {spec.name: spec_sha256(spec) for spec in ladder}
     out = []
     for stem, data in load_all(directory).items():
         for record in data["records"]:

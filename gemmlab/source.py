@@ -54,8 +54,9 @@ def resolve(kernel):
         except KeyError as error:
             raise GemmlabError(error.args[0]) from None
     if isinstance(kernel, Spec):
-        code = cuda_source(kernel.path, kernel.entry) if kernel.language == "cuda" else kernel.function()
-        return code, kernel
+        if kernel.language == "cuda":
+            return cuda_source(kernel.path, kernel.entry, **kernel.defines), kernel
+        return kernel.function(), kernel
     if compat.is_dispatcher(kernel):
         if compat.is_device_function(kernel):
             name = kernel.py_func.__name__
@@ -105,7 +106,7 @@ def source_sha256(kernel) -> str:
     """Return the SHA-256 of a kernel's source; for CUDA C++ with its macros and its headers from kernels/."""
     code, spec = resolve(kernel)
     if spec is not None:
-        return results.source_sha256(spec.path, kernels.ROOT)
+        return results.spec_sha256(spec)
     digest = hashlib.sha256()
     if isinstance(code, CudaSource):
         digest.update(repr(code.defines).encode())

@@ -171,15 +171,18 @@ def tensor_map(
     return TensorMap(array, tiled)
 
 
-def pad_for_tma(array):
-    """Copy an array into one whose rows are multiples of 16 bytes, padded with zeros; its use:
+def pad_for_tma(array, fill=0):
+    """Copy an array into one whose rows are multiples of 16 bytes, padded with `fill`; its use:
     `tensor_map(pad_for_tma(A), box, shape=A.shape)`.
     """
     unit = max(1, 16 // array.dtype.itemsize)
     extent = -(-array.shape[-1] // unit) * unit
     module = np if isinstance(array, np.ndarray) else compat.import_cupy()
     padded = module.zeros((*array.shape[:-1], extent), array.dtype)
-    padded[..., : array.shape[-1]] = array
+    if fill != 0:
+        padded[..., array.shape[-1] :] = fill
+    words = f"u{array.dtype.itemsize}"  # copied as bits: CuPy has no arithmetic for every type
+    padded.view(words)[..., : array.shape[-1]] = array.view(words)
     return padded
 
 

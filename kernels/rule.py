@@ -4,7 +4,8 @@ A launch rule says as data how a kernel is launched, so that it can be stored an
 
     {"grid": ["cdiv(N,32)", "cdiv(M,8)", "1"], "block": [32, 8, 1], "shared": 0, "args": ["A", "B", "C"]}
 
-Expressions may use the names M, N, K and those of the tile, integers, + - * // %, and the functions cdiv, min, max.
+Expressions may use the names M, N, K, SMS (the GPU's SMs) and those of the tile, integers, + - * // %, and the
+functions cdiv, min, max.
 """
 
 import ast

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from kernels.rule import evaluate, triple
 
 ROOT = Path(__file__).parent
+H200_SMS = 132
 
 
 @dataclass(frozen=True)
@@ -16,9 +17,11 @@ class Spec:
     """One kernel of the ladder. Sizes are in elements unless a name says otherwise.
 
     `needs` is the least compute capability; `suffix` "a" ties the kernel to exactly that capability (sm_90a: wgmma) and
-    "f" to its family. `grid` holds expressions over M, N, K and `tile` (see kernels.rule). `layout` gives the storage
-    of A, B and C: with "row,col->row" the array B has shape (N, K). `align`: M, N and K must be multiples of it.
-    `rung` is the kernel's place on the ladder, None for a study; `prev` names the kernel that it is compared with.
+    "f" to its family. `grid`, `shared_bytes` and `workspace` hold expressions over M, N, K, SMS (the GPU's SMs) and
+    `tile` (see kernels.rule). `args`: A, B, C, M, N, K, W, alpha, beta, lda, ldb, ldc, or tensor maps (gemmlab.rules).
+    `defines`: macros for the compiler, CUDA C++ only. `layout` gives the storage of A, B and C: with "row,col->row" the
+    array B has shape (N, K). `align`: M, N and K must be multiples of it. `rung` is the kernel's place on the ladder,
+    None for a study; `prev` names the kernel that it is compared with.
     """
 
     name: str
@@ -42,7 +45,8 @@ class Spec:
     needs: tuple[int, int] = (7, 5)
     suffix: str = ""
     align: int = 1
-    workspace: int | str = 0  # bytes
+    workspace: int | str = 0  # bytes of the argument "W": zeros before the first launch, and again after each
+    defines: MappingProxyType = field(default_factory=lambda: MappingProxyType({}))
     cluster: tuple[int, int, int] | None = None
     rung: int | None = None
     prev: str | None = None
@@ -73,11 +77,14 @@ class Spec:
             "shared": self.shared_bytes,
             "args": list(self.args),
             "tile": dict(self.tile),
+            "cluster": list(self.cluster) if self.cluster else None,
+            "workspace": self.workspace,
+            "layout": self.layout,
         }
 
-    def launch_dims(self, M: int, N: int, K: int):
-        """Return (grid, block, dynamic shared bytes) for a problem of M × N × K."""
-        names = {"M": M, "N": N, "K": K, **self.tile}
+    def launch_dims(self, M: int, N: int, K: int, sms: int = H200_SMS):
+        """Return (grid, block, dynamic shared bytes) for a problem of M × N × K on a GPU of `sms` SMs."""
+        names = {"M": M, "N": N, "K": K, "SMS": sms, **self.tile}
         return triple(self.grid, names, "grid"), self.block, evaluate(self.shared_bytes, names)
 
     def accepts(self, M: int, N: int, K: int) -> bool:

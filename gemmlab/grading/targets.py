@@ -13,11 +13,12 @@ import numpy as np
 
 import ptxemu
 from gemmlab import lint
+from gemmlab.call import Call
 from gemmlab.compile import Compiled
 from gemmlab.errors import CheckError
-from gemmlab.launch import launch
+from gemmlab.launch import launch, sms_of
 from gemmlab.reference import Problem, numpy_dtype
-from gemmlab.rules import evaluate_rule, launch_rule, rule_args
+from gemmlab.rules import launch_rule
 from ptxemu.report import Report
 
 WARP = 32
@@ -60,19 +61,10 @@ def probe(compiled: Compiled, shape: tuple[int, int, int]) -> Counted:
     problem, rule = Problem.of(compiled.spec), launch_rule(compiled)
     A, B = problem.inputs(np.random.default_rng(0), M, N, K)
     C = np.zeros((M, N), numpy_dtype(problem.c_dtype))
-    grid, block, shared = evaluate_rule(rule, M, N, K)
-    ctas, warps = range(math.prod(grid)), range(-(-math.prod(block) // WARP))
+    call = Call(rule, A, B, C, sms_of(compiled, "emulator"))
+    ctas, warps = range(math.prod(call.grid)), range(-(-math.prod(call.block) // WARP))
     trace = ptxemu.Trace(ctas=tuple(ctas), warps=tuple(warps), spaces=("global",), limit=ACCESS_LIMIT)
-    done = launch(
-        compiled,
-        *rule_args(rule, A=A, B=B, C=C, M=M, N=N, K=K),
-        grid=grid,
-        block=block,
-        shared=shared,
-        backend="emulator",
-        check=False,
-        trace=trace,
-    )
+    done = launch(compiled, *call.args(), **call.launch, backend="emulator", check=False, trace=trace)
     return Counted(compiled, shape, C.itemsize, done.report)
 
 

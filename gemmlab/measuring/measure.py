@@ -147,7 +147,7 @@ def recorded(
     name = results.gpu_name(gpu_stem, directory)
     if not found:
         return Measurement(spec.name, M, N, K, name, None, True, f"no measurement of this shape is recorded on {name}")
-    old = found[0]["source_sha256"] != results.source_sha256(spec.path, kernels.ROOT)
+    old = found[0]["source_sha256"] != results.spec_sha256(spec)
     why = "the kernel's source changed since then" if old else ""
     return Measurement(spec.name, M, N, K, name, found[0], True, why)
 

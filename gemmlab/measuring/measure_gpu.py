@@ -7,8 +7,8 @@ import functools
 
 import numpy as np
 
-import kernels
 from gemmlab import results
+from gemmlab.call import Call
 from gemmlab.compile import compile_kernel
 from gemmlab.errors import GemmlabError
 from gemmlab.hardware import rate_name
@@ -17,6 +17,7 @@ from gemmlab.measuring.cublas import problem
 from gemmlab.measuring.measure import Measurement, hardware_of, refuse_impossible
 from gemmlab.measuring.rivals import Rivals
 from gemmlab.reference import error_factor, numpy_dtype
+from gemmlab.rules import launch_rule
 
 SCREEN_ROUNDS = 5  # rounds that choose the best of cuBLASLt's heuristics
 HEURISTIC_PREFIX = "heuristic "
@@ -100,27 +101,28 @@ class Bench:
         self.flush_bytes = 2 * self.about["l2_bytes"] if mode == "cold" else 0
         self.sets = Sets(spec, M, N, K, count)
         self.compiled = compile_kernel(spec)
+        self.calls = self._calls()
         self.rel_error = 0.0
         self.skipped: list[str] = []  # heuristics that do not run or are wrong: no rivals
 
     def kernel(self):
         """Return launch(i) of our kernel, checked against FP64."""
         bound = [self.bound(i) for i in range(len(self.sets))]
-        return self._checked(self.spec.name, lambda i: bound[i]())
+        return self._checked(self.spec.name, lambda i: bound[i](), self.calls[0].finish)
+
+    def _calls(self) -> list[Call]:
+        """Return one Call per set; they share the workspace, as launches follow each other on one stream."""
+        rule, calls = launch_rule(self.spec), []
+        for A, B, C in self.sets:
+            workspace = calls[0].buffers.get("W") if calls else None
+            calls.append(Call(rule, A, B, C, self.about["sms"], workspace))
+        return calls
 
     def bound(self, i: int):
         """Return a function that enqueues one launch of our kernel on set i."""
         from gemmlab.launch import bind
 
-        grid, block, shared = self.spec.launch_dims(*self.shape)
-        return bind(self.compiled, *self._arguments(i), grid=grid, block=block, shared=shared)
-
-    def _arguments(self, i: int):
-        A, B, C = self.sets[i]
-        return [
-            {"A": A, "B": B, "C": C, **dict(zip("MNK", map(np.int32, self.shape), strict=True))}[name]
-            for name in self.spec.args
-        ]
+        return bind(self.compiled, *self.calls[i].args(), **self.calls[i].launch)
 
     def rivals(self) -> tuple[dict, str]:
         """Return ({name: launch(i)} of cuBLAS and up to eight cuBLASLt heuristics, all checked; cuBLAS's version)."""
@@ -146,14 +148,15 @@ class Bench:
         pointers = [[array.data.ptr for array in self.sets[i]] for i in range(len(self.sets))]
         return lambda i: run(*pointers[i], stream=cupy.cuda.get_current_stream().ptr)
 
-    def _checked(self, name: str, launch):
-        """Run `launch` once on set 0 whose C is filled with NaN, compare with FP64, and return it."""
+    def _checked(self, name: str, launch, finish=lambda: None):
+        """Run `launch` and `finish` once on set 0 whose C is filled with NaN, compare with FP64; return `launch`."""
         import cupy
 
         C = self.sets[0][2]
         C[...] = _nan(self.shape[:2], self.spec.c_dtype)
         cupy.cuda.Device().synchronize()
         launch(0)
+        finish()
         cupy.cuda.Device().synchronize()
         error = self.truth.check(name, C)
         if name == self.spec.name:
@@ -182,6 +185,8 @@ class Bench:
         limits = telemetry.throttling(timed.telemetry)
         if limits:
             why = f"the clock was held down by: {', '.join(limits)}"
+        if self.calls[0].notes:
+            why = "; ".join((*self.calls[0].notes, "the copies are not timed", *([why] if why else [])))
         return Measurement(self.spec.name, *self.shape, self.about["name"], results.validate(record), False, why)
 
     def _choose(self, runs: dict) -> dict:
@@ -224,8 +229,9 @@ class Bench:
             "launches": timed.launches,
             "graphs": timed.graphs,
             "sets": len(self.sets),
+            "padded": list(self.calls[0].notes),
             "date": telemetry.today(),
-            "source_sha256": results.source_sha256(spec.path, kernels.ROOT),
+            "source_sha256": results.spec_sha256(spec),
         }
         with contextlib.suppress(GemmlabError):  # without an assembler these stay unknown
             record |= {"registers": self.compiled.registers, "spill_bytes": self.compiled.spill_bytes}

@@ -6,6 +6,8 @@ import hashlib
 import re
 from pathlib import Path
 
+from kernels import ROOT
+
 
 def source_sha256(path: Path, include_root: Path) -> str:
     """Return the SHA-256 over a kernel file and every file of ours that it includes or imports, directly or not.
@@ -27,3 +29,12 @@ def source_sha256(path: Path, include_root: Path) -> str:
             found = [p for p in (file.parent / name, Path(include_root) / name) if p.exists()]
             queue += [p.resolve() for p in found[:1]]
     return digest.hexdigest()
+
+
+def spec_sha256(spec) -> str:
+    """Return the SHA-256 of a Spec's source: its file, what that includes, and its macros where it has any."""
+    source = source_sha256(spec.path, ROOT)
+    if not spec.defines:
+        return source
+    macros = " ".join(f"{name}={value}" for name, value in sorted(spec.defines.items()))
+    return hashlib.sha256(f"{source} {macros}".encode()).hexdigest()

@@ -29,8 +29,8 @@ def fake(monkeypatch):
 def bind_with(monkeypatch, gpu, compute=np.matmul, us=300.0):
     """Make our kernel compute C = compute(A, B) in `us` microseconds."""
 
-    def bind(compiled, A, B, C, *sizes, grid, block, shared):
-        assert (grid, block, shared) == SPEC.launch_dims(M, N, K)
+    def bind(compiled, A, B, C, *sizes, grid, block, shared, cluster, nonportable):
+        assert (grid, block, shared) == SPEC.launch_dims(M, N, K) and cluster is None
 
         def enqueue():
             gpu.work("ours", us, None)
@@ -82,7 +82,7 @@ def test_a_measurement_is_complete_and_valid(fake):
     assert record["rival_best"] == "cublaslt_best" and measured.ratio == pytest.approx(230 / 300)
     assert len(record["skipped_rivals"]) == 2 and "NOT_SUPPORTED" in record["skipped_rivals"][1]
     assert 0 < record["rel_error"] < 1e-5 and record["cublas"] == "13.1.0" and record["chapter"] == "04"
-    assert record["source_sha256"] == results.source_sha256(SPEC.path, kernels.ROOT)
+    assert record["source_sha256"] == results.spec_sha256(SPEC)
     assert not measured.recorded and f"measured on NVIDIA H200, {telemetry.today()}" in str(measured)
 
 

@@ -8,6 +8,7 @@ import pytest
 from numba import cuda
 
 from gemmlab import compat
+from gemmlab.args import Geometry
 
 
 @cuda.jit(fastmath=True)
@@ -133,3 +134,32 @@ def test_missing_bindings_are_none(monkeypatch):
 def test_headers_and_tools():
     assert any((folder / "cuda_fp16.h").is_file() for folder in compat.header_directories())
     assert compat.find_tool("no-such-tool") is None
+
+
+@pytest.mark.parametrize("cluster", [None, (2, 1, 1)])
+def test_a_launch_reaches_the_driver(cluster):
+    driver = pytest.importorskip("cuda.bindings.driver")
+    seen = []
+
+    class Driver:
+        def __getattr__(self, name):
+            return getattr(driver, name)
+
+        def cuLaunchKernel(self, *arguments):
+            seen.append(arguments)
+            return (driver.CUresult.CUDA_SUCCESS,)
+
+        def cuLaunchKernelEx(self, config, function, params, extra):
+            extent = config.attrs[0].value.clusterDim
+            assert config.numAttrs == 1 and config.attrs[0].id.name == "CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION"
+            assert (extent.x, extent.y, extent.z) == cluster
+            grid = config.gridDimX, config.gridDimY, config.gridDimZ
+            block = config.blockDimX, config.blockDimY, config.blockDimZ
+            seen.append((function, *grid, *block, config.sharedMemBytes, int(config.hStream), params, extra))
+            return (driver.CUresult.CUDA_SUCCESS,)
+
+    geometry = Geometry((4, 3, 2), (32, 2, 1), 4096, cluster)
+    launch = compat.launcher(Driver(), "kernel", geometry, 0x1000)
+    for stream in (7, 9):
+        assert launch(stream)[0].value == 0
+    assert seen == [("kernel", 4, 3, 2, 32, 2, 1, 4096, stream, 0x1000, 0) for stream in (7, 9)]

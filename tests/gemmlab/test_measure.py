@@ -188,7 +188,7 @@ def test_throttling_needs_a_tenth_of_the_rounds():
 
 def store(tmp_path, **changes):
     spec = kernels.spec("k03_naive")
-    changes.setdefault("source_sha256", results.source_sha256(spec.path, kernels.ROOT))
+    changes.setdefault("source_sha256", results.spec_sha256(spec))
     results.merge(tmp_path / "nvidia_h200.json", MACHINE, [record(**changes)])
 
 

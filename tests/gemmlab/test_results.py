@@ -6,6 +6,7 @@ import pytest
 
 from gemmlab import results
 from gemmlab.errors import GemmlabError
+from gemmlab.measuring.provenance import source_sha256
 from tests.gemmlab.sample_records import MACHINE, record
 
 
@@ -93,24 +94,24 @@ def test_source_hash_follows_includes_and_imports(tmp_path):
     kernel.write_text('#include "ptx/a.cuh"\n#include <cuda_fp16.h>\n#include "not_ours.h"\n')
     header.write_text('#include "b.cuh"\n')
     deeper.write_text("int x;\n")
-    first = results.source_sha256(kernel, tmp_path)
+    first = source_sha256(kernel, tmp_path)
     deeper.write_bytes(b"int x;\r\n")
-    assert results.source_sha256(kernel, tmp_path) == first
+    assert source_sha256(kernel, tmp_path) == first
     deeper.write_text("int y;\n")
-    assert results.source_sha256(kernel, tmp_path) != first
+    assert source_sha256(kernel, tmp_path) != first
     numba, shared = tmp_path / "n.py", tmp_path / "loads.py"
     numba.write_text("from kernels.loads import wide\n")
     shared.write_text("wide = 1\n")
-    first = results.source_sha256(numba, tmp_path)
+    first = source_sha256(numba, tmp_path)
     shared.write_text("wide = 2\n")
-    assert results.source_sha256(numba, tmp_path) != first
+    assert source_sha256(numba, tmp_path) != first
 
 
 def test_stale_names_the_reason(tmp_path):
     import kernels
 
     spec = kernels.LADDER[0]
-    good = results.source_sha256(spec.path, kernels.ROOT)
+    good = results.spec_sha256(spec)
     results.merge(
         tmp_path / "nvidia_h200.json",
         MACHINE,
