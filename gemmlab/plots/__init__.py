@@ -6,6 +6,7 @@
     sector_map(trace)                                                 warp request -> 32-byte sectors
     bank_grid(trace)                                                  lane -> bank, wavefront by wavefront
     matrix_rows(trace)                               row addresses of ldmatrix, phase by phase
+    swizzle(0, 128), tensor_box(map, (row, column))  where TMA puts a box, and what it copies
     reads_per_element(trace, {"A": (M, K), "B": (K, N)})              how often each element is read
     instruction_mix(counters)                                         warp instructions by class
     sectors_by_line(counters)                                         sectors per request, by source line
@@ -22,6 +23,7 @@ sector_map, bank_grid and instruction_mix also take {variant title: data} to com
 
 from gemmlab.plots import palette
 from gemmlab.plots.bank_grid import bank_grid, describe_banks
+from gemmlab.plots.boxes import tensor_box
 from gemmlab.plots.counts import instruction_mix, sectors_by_line
 from gemmlab.plots.fragments import fragments
 from gemmlab.plots.ladder import ladder_bars, recorded_roofline
@@ -33,11 +35,12 @@ from gemmlab.plots.patch import outer_product, owners_of, patch_intensity, patch
 from gemmlab.plots.reads import count_reads, reads_per_element
 from gemmlab.plots.roof import roofline
 from gemmlab.plots.sector_map import describe_sectors, sector_map
+from gemmlab.plots.swizzles import swizzle
 from gemmlab.plots.thread_map import thread_map
 
 __all__ = [
     "bank_grid", "count_reads", "describe_banks", "describe_sectors", "fragments", "instruction_mix", "ladder_bars",
     "lines", "llm_layers", "machine_map", "matrix_rows", "outer_product", "owners_of", "palette", "patch_intensity",
     "patch_intensity_of", "reads_per_element", "recorded_roofline", "roofline", "sector_map", "sectors_by_line",
-    "staircase", "thread_map", "warp_patches",
+    "staircase", "swizzle", "tensor_box", "thread_map", "warp_patches",
 ]  # fmt: skip

@@ -10,6 +10,7 @@
     stage_explorer()                             load, multiply, buffers: what is hidden, what is not
     timeline(...), fragment_map(...)             roles over time; lane <-> element <-> register
     fragments("mma.m16n8k16.bf16")               the same of a matrix instruction
+    swizzle_explorer(), tensor_map_explorer()    where TMA puts a box; what it copies, fills and refuses
 """
 
 from gemmlab.widgets.explorers import (
@@ -24,10 +25,11 @@ from gemmlab.widgets.explorers import (
     tile_explorer,
     timeline,
 )
-from gemmlab.widgets.tensor import fragments
+from gemmlab.widgets.tensor import fragments, swizzle_explorer, tensor_map_explorer
 from gemmlab.widgets.twin import PARTS, Twin
 
 __all__ = [
-    "PARTS", "Explorer", "Twin", "bank_explorer", "fragment_map", "fragments", "occupancy_explorer", "patch_explorer",
-    "roofline_explorer", "sector_explorer", "stage_explorer", "tile_explorer", "timeline",
+    "Explorer", "PARTS", "Twin", "bank_explorer", "fragment_map", "fragments", "occupancy_explorer",
+    "patch_explorer", "roofline_explorer", "sector_explorer", "stage_explorer", "swizzle_explorer",
+    "tensor_map_explorer", "tile_explorer", "timeline",
 ]  # fmt: skip

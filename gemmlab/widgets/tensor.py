@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
+from gemmlab.errors import GemmlabError
 from gemmlab.plots.export import fragment_data
 from gemmlab.plots.fragments import OPAQUE, chosen, describe
+from gemmlab.plots.swizzles import PATTERN, placement
+from gemmlab.tensormap import SWIZZLES, Tiled, refusal
 from gemmlab.widgets.twin import Twin
 
 COLUMNS_OF_A_GROUP = 16  # of a wgmma accumulator: the next ones go on in the same way
@@ -27,3 +32,40 @@ def fragments(instruction: str = "mma.m16n8k16.bf16", *, lane: int = 0, operands
 
 def _owner(seat):
     return lambda row, column: (int(seat.lane[row, column]), seat.label(row, column))
+
+
+def swizzle_explorer(span: int = 128, title="") -> Twin:
+    """Show where the 16-byte chunks of a box lie in shared memory; swizzle, box and the rows that are read to choose.
+
+    span: the swizzle to begin with, 0, 32, 64 or 128 bytes. Raises GemmlabError for others.
+    """
+    placement(span)
+    places = {width: placement(width, 16, PATTERN).ravel().tolist() for width in SWIZZLES}
+    data = {"title": title or "Swizzle explorer", "span": span, "places": places, "source": "Places: the emulator's."}
+    return Twin("swizzle", data, "Swizzle explorer: choose a swizzle, the bytes of a box row and the chunk read.")
+
+
+def tensor_map_explorer(*, box=(16, 64), columns: int = 96, swizzle: int = 128, at=(0, 0), title="") -> Twin:
+    """Show a box of a tensor map on an array, what lies outside, and which maps the driver refuses and why.
+
+    box: (rows, columns) of the copy, columns of the array, swizzle in bytes and at = (row, column) to begin with.
+    Raises GemmlabError for values that its menus do not have.
+    """
+    sizes, rows = {"bfloat16": 2, "float32": 4}, 96
+    menus = {"columns": (64, 96, 100, 128), "boxes": (8, 12, 16, 32, 64, 128), "heights": (8, 16, 32, 64)}
+    for name, value, choices in (("columns", columns, menus["columns"]), ("box columns", box[1], menus["boxes"]),
+                                 ("box rows", box[0], menus["heights"]), ("swizzle", swizzle, SWIZZLES)):
+        if value not in choices:
+            raise GemmlabError(f"{name} = {value!r}: the explorer takes {', '.join(map(str, choices))}")
+    reasons, refusals = [], {}
+    for dtype, wide, narrow, span in itertools.product(sizes, menus["columns"], menus["boxes"], SWIZZLES):
+        why = refusal(Tiled(dtype, 0, (wide, rows), (wide * sizes[dtype],), (narrow, box[0]), (1, 1), span))
+        if why:
+            reasons += [why] * (why not in reasons)
+            refusals[f"{dtype},{wide},{narrow},{span}"] = reasons.index(why)
+    choice = {"dtype": "bfloat16", "columns": columns, "box": box[1], "high": box[0], "swizzle": swizzle,
+              "x": at[1], "y": at[0]}  # fmt: skip
+    data = {"title": title or "Tensor-map explorer", "rows": rows, "sizes": sizes, **menus, "choice": choice,
+            "reasons": reasons, "refusals": refusals, "source": "Refusals: gl.tensor_map."}  # fmt: skip
+    said = f"Tensor-map explorer: a box of {box[0]} × {box[1]} on A, {rows} × {columns}, with sizes to choose."
+    return Twin("tensormap", data, said)

@@ -14,7 +14,9 @@ from importlib.resources import files
 
 from gemmlab.plots import palette
 
-PARTS = ("sectors", "banks", "timeline", "fragments", "roofline", "tiles", "patch", "occupancy")
+PARTS = (
+    "sectors", "banks", "timeline", "fragments", "roofline", "tiles", "patch", "occupancy", "swizzle", "tensormap",
+)  # fmt: skip
 STATIC = files(__package__) / "static"
 
 
