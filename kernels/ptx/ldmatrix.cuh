@@ -5,6 +5,7 @@
 // Lane l gives the address of one row of 16 bytes, aligned to 16: row l % 8 of matrix l / 8 (x1 reads the addresses of
 // lanes 0-7, x2 of lanes 0-15, x4 of all). Register i holds of matrix i the elements (l / 4, 2 (l % 4)) and the next
 // of the row; with _trans the elements (2 (l % 4), l / 4) and the next of the column.
+// Two pairs of registers serve as well as four: two fragments of B.
 
 #define LDMATRIX_X1(NAME, TRANS)                                                                             \
     __device__ __forceinline__ void NAME(unsigned& r, unsigned src) {                                        \
@@ -24,6 +25,12 @@
     __device__ __forceinline__ void NAME(unsigned (&r)[4], unsigned src) {                                   \
         asm volatile("ldmatrix.sync.aligned.m8n8.x4" TRANS ".shared.b16 {%0, %1, %2, %3}, [%4];"             \
                      : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])                                        \
+                     : "r"(src)                                                                              \
+                     : "memory");                                                                            \
+    }                                                                                                        \
+    __device__ __forceinline__ void NAME(unsigned (&r)[2][2], unsigned src) {                                \
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4" TRANS ".shared.b16 {%0, %1, %2, %3}, [%4];"             \
+                     : "=r"(r[0][0]), "=r"(r[0][1]), "=r"(r[1][0]), "=r"(r[1][1])                            \
                      : "r"(src)                                                                              \
                      : "memory");                                                                            \
     }

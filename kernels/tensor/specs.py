@@ -1,17 +1,85 @@
 """The Specs of the kernels for tensor cores driven by warps, chapters 10 to 14, in the order of the climb."""
 
+from dataclasses import replace
 from types import MappingProxyType
 
 from kernels.spec import Spec
 
+
+def _spec(name: str, title: str, change: str, threads: int, tile: dict, **fields) -> Spec:
+    """Return the Spec of a bf16 kernel `tensor/<name>.cu` whose grid has one CTA for each BM x BN tile of C."""
+    given = {
+        "chapter": name[1:3],
+        "language": "cuda",
+        "file": f"tensor/{name}.cu",
+        "entry": name[4:],
+        "block": (threads, 1, 1),
+        "grid": ("cdiv(N,BN)", "cdiv(M,BM)", "1"),
+        "args": ("A", "B", "C", "M", "N", "K"),
+        "a_dtype": "bfloat16",
+        "b_dtype": "bfloat16",
+        "c_dtype": "bfloat16",
+        "needs": (8, 0),
+    }
+    return Spec(name=name, title=title, change=change, tile=MappingProxyType(tile), **(given | fields))
+
+
+def _with_fp16(*specs: Spec, **fields) -> tuple[Spec, ...]:
+    """Return each kernel with its fp16 twin: the same source with the macro F16, off the ladder."""
+    half = {"a_dtype": "float16", "b_dtype": "float16", "c_dtype": "float16", "rung": None, **fields}
+    return tuple(
+        twin
+        for spec in specs
+        for twin in (
+            spec,
+            replace(
+                spec,
+                name=f"{spec.name}_f16",
+                title=f"{spec.title}, fp16",
+                change="fp16 in place of bf16",
+                defines=MappingProxyType({**spec.defines, "F16": 1}),
+                prev=spec.name,
+                **half,
+            ),
+        )
+    )
+
+
 CH10 = ()
 
-CH11 = ()
+CH11 = _with_fp16(
+    _spec(
+        "k11_mma",
+        "Study: mma.sync and ldmatrix, tiles row after row",
+        "fragments of a known layout, fetched in rows of 16 bytes",
+        128,
+        {"BM": 128, "BN": 128, "BK": 32, "WM": 64, "WN": 64},
+        prev="k10_wmma_shared",
+    ),
+    _spec(
+        "k11_swizzled",
+        "mma.sync and ldmatrix, tiles swizzled",
+        "a chunk of 16 bytes lies at its index XOR its row",
+        128,
+        {"BM": 128, "BN": 128, "BK": 32, "WM": 64, "WN": 64},
+        entry="swizzled_tiles",
+        rung=12,
+        prev="k10_wmma_shared",
+    ),
+    _spec(
+        "k11_double_buffer",
+        "mma.sync, two stages and two sets of fragments",
+        "cp.async and ldmatrix run ahead of the multiplications; C leaves through shared memory",
+        256,
+        {"BM": 128, "BN": 256, "BK": 32, "WM": 64, "WN": 64},
+        rung=13,
+        prev="k11_swizzled",
+    ),
+)
 
 CH12 = ()
 
 CH13 = ()
-
 
 
 def _tma(name: str, title: str, change: str, c_map: bool = False, BK: int = 64, STAGES: int = 4, f16=False, **fields):

@@ -1,0 +1,59 @@
+// Chapter 11: mma.sync, with its operands fetched by ldmatrix.
+//
+// Change: the warp holds fragments of a known layout, so that A and B come from shared memory in whole rows of 16 bytes.
+// Limit:  the rows of a matrix lie 64 or 256 bytes apart, on the same banks: ldmatrix meets four and eight of a kind.
+// Needs:  sm_80. A (M, K), B (K, N), C (M, N), bf16 (fp16 with -DF16), row-major. Grid (cdiv(N, BN), cdiv(M, BM)).
+#include "ptx/address.cuh"
+#include "ptx/ldmatrix.cuh"
+#include "tile/chunk.cuh"
+#include "tile/store_mma.cuh"
+#include "tile/swizzle.cuh"
+
+// region: kernel
+constexpr int BM = 128, BN = 128, BK = 32, WM = 64, WN = 64, THREADS = 128;
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    mma(const T* A, const T* B, T* C, int M, int N, int K) {
+    __shared__ uint4 smem_a[BM * BK / 8], smem_b[BK * BN / 8];
+    float acc[WM / 16][WN / 8][4] = {};
+    int tid = threadIdx.x, warp = tid / 32, lane = tid % 32;
+    int m0 = blockIdx.y * BM, n0 = blockIdx.x * BN;
+    int wm = warp % (BM / WM) * WM, wn = warp / (BM / WM) * WN;
+
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        // Copy both tiles, a chunk of eight elements at a time.
+        for (int i = 0; i < BM * BK / 8 / THREADS; ++i) {
+            int at = i * THREADS + tid, m = at / (BK / 8), c = at % (BK / 8);
+            smem_a[plain<BK / 8>(m, c)] = load_chunk(A, M, K, m0 + m, k0 + c * 8);
+        }
+        for (int i = 0; i < BK * BN / 8 / THREADS; ++i) {
+            int at = i * THREADS + tid, k = at / (BN / 8), c = at % (BN / 8);
+            smem_b[plain<BN / 8>(k, c)] = load_chunk(B, K, N, k0 + k, n0 + c * 8);
+        }
+        __syncthreads();
+
+        // Fetch the fragments of 16 steps of k: a row of 16 bytes per lane.
+        for (int k = 0; k < BK; k += 16) {
+            unsigned frag_a[WM / 16][4], frag_b[WN / 16][2][2];
+            for (int i = 0; i < WM / 16; ++i) {
+                int m = wm + 16 * i + lane % 16, c = k / 8 + lane / 16;
+                ldmatrix_x4(frag_a[i], shared_address(&smem_a[plain<BK / 8>(m, c)]));
+            }
+            for (int j = 0; j < WN / 16; ++j) {
+                int row = k + lane % 16, c = wn / 8 + 2 * j + lane / 16;
+                ldmatrix_x4_trans(frag_b[j], shared_address(&smem_b[plain<BN / 8>(row, c)]));
+            }
+            for (int i = 0; i < WM / 16; ++i)
+                for (int j = 0; j < WN / 8; ++j)
+                    mma_m16n8k16_f32_T(acc[i][j], frag_a[i], frag_b[j / 2][j % 2]);
+        }
+        __syncthreads();
+    }
+
+#pragma unroll
+    for (int i = 0; i < WM / 16; ++i)
+#pragma unroll
+        for (int j = 0; j < WN / 8; ++j)
+            store_pairs(C, M, N, m0 + wm + 16 * i, n0 + wn + 8 * j, acc[i][j]);
+}
+// endregion
