@@ -33,6 +33,20 @@ __device__ __forceinline__ void tma_load_3d(void* to, const CUtensorMap* map, in
                : "memory");
 }
 
+__device__ __forceinline__ void tma_load_4d(void* to, const CUtensorMap* map, int x, int y, int z, int w,
+                                            mbarrier_t* bar) {
+  asm volatile(TMA_LOAD("4d") " [%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(shared_address(to)), "l"(map), "r"(x),
+               "r"(y), "r"(z), "r"(w), "r"(shared_address(bar))
+               : "memory");
+}
+
+__device__ __forceinline__ void tma_load_5d(void* to, const CUtensorMap* map, int x, int y, int z, int w, int v,
+                                            mbarrier_t* bar) {
+  asm volatile(TMA_LOAD("5d") " [%0], [%1, {%2, %3, %4, %5, %6}], [%7];" ::"r"(shared_address(to)), "l"(map), "r"(x),
+               "r"(y), "r"(z), "r"(w), "r"(v), "r"(shared_address(bar))
+               : "memory");
+}
+
 // To the same offset in every CTA of the cluster whose bit is set in `mask`; each CTA's own barrier counts its bytes.
 __device__ __forceinline__ void tma_load_2d_multicast(void* to, const CUtensorMap* map, int x, int y, mbarrier_t* bar,
                                                       unsigned short mask) {

@@ -57,15 +57,14 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
     WarpTile<BK, WM> work(wm, sizeof(Stage::a) + box * 128 * BK, lane);
     mbarrier_wait_parity(&s.full[0], 0);
     work.fetch(0, shared_address(&s.stage[0]), 0);
-    for (int step = 0, i = 0, parity = 0; step < steps; ++step) {
-        const int next = i + 1 < STAGES ? i + 1 : 0;
-        parity ^= next == 0;
+    for (int step = 0; step < steps; ++step) {
+        const int i = step % STAGES, next = (step + 1) % STAGES;
 #pragma unroll
         for (int k = 0; k < BK / 16; ++k) {  // fragments come one k ahead
             if (k + 1 < BK / 16) {
                 work.fetch((k + 1) % 2, shared_address(&s.stage[i]), k + 1);
             } else if (step + 1 < steps) {
-                mbarrier_wait_parity(&s.full[next], parity);
+                mbarrier_wait_parity(&s.full[next], (step + 1) / STAGES % 2);
                 work.fetch(0, shared_address(&s.stage[next]), 0);
             }
             if (k == 0 && threadIdx.x == 0 && step + STAGES - 1 < steps)
@@ -74,9 +73,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
         }
         __syncwarp();
         if (lane == 0) mbarrier_arrive(&s.empty[i]);
-        i = next;
     }
-
     __syncthreads();  // no warp reads the ring any more
     store_box(work, raw + warp * 128 * WM, &C, m0 + wm, n0 + 64 * box, lane);
 }
