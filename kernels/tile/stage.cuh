@@ -1,0 +1,54 @@
+#pragma once
+// One stage of a pipeline, a BM x BK tile of A and a BK x BN tile of B in swizzled chunks, and what warps do with it:
+// start its copies, fetch fragments, multiply them.
+#include "ptx/address.cuh"
+#include "ptx/ldmatrix.cuh"
+#include "tile/chunk.cuh"
+#include "tile/swizzle.cuh"
+
+template <int BM, int BN, int BK>
+struct Stage {
+    uint4 a[BM * BK / 8], b[BK * BN / 8];
+
+    // Start to copy the tiles at (m0, k0) of A and (k0, n0) of B; zeros from outside. WIDE: N and K are multiples of 8.
+    template <bool WIDE, int THREADS>
+    __device__ __forceinline__ void copy(const T* A, const T* B, int M, int N, int K, int m0, int n0, int k0) {
+        constexpr int A_CHUNKS = BM * BK / 8, B_CHUNKS = BK * BN / 8, UNROLL = WIDE ? A_CHUNKS + B_CHUNKS : 1;
+        static_assert(A_CHUNKS % THREADS == 0 && B_CHUNKS % THREADS == 0, "whole rounds of copies");
+#pragma unroll UNROLL
+        for (int i = 0; i < A_CHUNKS / THREADS; ++i) {
+            unsigned at = i * THREADS + threadIdx.x, m = at / (BK / 8), c = at % (BK / 8);
+            copy_chunk<WIDE>(a[swizzled<BK / 8>(m, c)], A, M, K, m0 + m, k0 + c * 8);
+        }
+#pragma unroll UNROLL
+        for (int i = 0; i < B_CHUNKS / THREADS; ++i) {
+            unsigned at = i * THREADS + threadIdx.x, k = at / (BN / 8), c = at % (BN / 8);
+            copy_chunk<WIDE>(b[swizzled<BN / 8>(k, c)], B, K, N, k0 + k, n0 + c * 8);
+        }
+    }
+};
+
+// The fragments of a WM x WN tile of C for 16 steps of k.
+template <int WM, int WN>
+struct Fragments {
+    unsigned a[WM / 16][4], b[WN / 16][2][2];
+
+    // From rows wm and columns wn of a stage on, and its step k.
+    template <int BM, int BN, int BK>
+    __device__ __forceinline__ void fetch(const Stage<BM, BN, BK>& stage, int wm, int wn, int k) {
+        const unsigned row = threadIdx.x % 16, next = threadIdx.x % 32 / 16;
+#pragma unroll
+        for (int i = 0; i < WM / 16; ++i)
+            ldmatrix_x4(a[i], shared_address(&stage.a[swizzled<BK / 8>(wm + 16 * i + row, k / 8 + next)]));
+#pragma unroll
+        for (int j = 0; j < WN / 16; ++j)
+            ldmatrix_x4_trans(b[j], shared_address(&stage.b[swizzled<BN / 8>(k + row, wn / 8 + 2 * j + next)]));
+    }
+
+    __device__ __forceinline__ void multiply(float (&acc)[WM / 16][WN / 8][4]) const {
+#pragma unroll
+        for (int i = 0; i < WM / 16; ++i)
+#pragma unroll
+            for (int j = 0; j < WN / 8; ++j) mma_m16n8k16_f32_T(acc[i][j], a[i], b[j / 2][j % 2]);
+    }
+};
