@@ -13,7 +13,7 @@ import importlib
 from gemmlab import hardware, results, roofline, stages
 from gemmlab.check import CheckResult, check
 from gemmlab.compile import Compiled, compile_kernel, from_ptx
-from gemmlab.count import count, trace
+from gemmlab.count import count, trace, trace_events
 from gemmlab.device import Device, device
 from gemmlab.errors import CheckError, GemmlabError
 from gemmlab.grading.exercise import exercise
@@ -56,6 +56,7 @@ __all__ = [
     "stages",
     "tensor_map",
     "trace",
+    "trace_events",
 ]
 _ON_DEMAND = ("plots", "widgets")  # they need Matplotlib and ipywidgets, which take a second to import
 

@@ -17,6 +17,7 @@ from gemmlab.reference import Problem, numpy_dtype
 from gemmlab.rules import evaluate_rule, launch_rule, mapped
 from gemmlab.source import resolve
 from ptxemu.counters import Counters, Site
+from ptxemu.events import Event, Events
 from ptxemu.trace import Access, Trace
 
 TRACE_LIMIT = 1 << 14  # accesses
@@ -194,7 +195,20 @@ def trace(kernel, M: int, N: int, K: int, cta=(0, 0, 0), warp: int = 0, rule=Non
     return _run(kernel, (M, N, K), rule, {}, wanted, "late", False)[0].trace
 
 
-def _run(kernel, shape, rule, launch, wanted, schedule, count):
+def trace_events(kernel, M: int, N: int, K: int, cta=(0, 0, 0), rule=None, *, schedule="late", **launch) -> list[Event]:
+    """Return what runs asynchronously in one CTA (`cta`: x, y, z), in the order of the emulator; see ptxemu.Event.
+
+    That is: mbarriers, bulk copies, cp.async groups and wgmma. Raises GemmlabError for bad input, and for a kernel
+    that has none of them.
+    """
+    events = Events(ctas=((*((cta,) if isinstance(cta, int) else tuple(cta)), 0, 0)[:3],), limit=TRACE_LIMIT)
+    _run(kernel, (M, N, K), rule, launch, None, schedule, False, events)
+    if not events.log:
+        raise GemmlabError(f"CTA {events.ctas[0]} ran nothing asynchronous: no mbarrier, TMA, cp.async or wgmma")
+    return events.log
+
+
+def _run(kernel, shape, rule, launch, wanted, schedule, count, events=None):
     M, N, K = shape
     for name, size in zip("MNK", shape, strict=True):
         if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or size < 1:
@@ -210,7 +224,7 @@ def _run(kernel, shape, rule, launch, wanted, schedule, count):
     values = call.args()
     compiled, _ = prepare(kernel, values, "emulator")
     names = [mapped(name) or name for name in rule["args"]]
-    options = {"check": False, "count": count, "trace": wanted, "schedule": schedule}
+    options = {"check": False, "count": count, "trace": wanted, "schedule": schedule, "events": events}
     report = emulate(compiled, values, names, Geometry.of(**call.launch), **options)
     name = spec.name if spec else getattr(code, "entry", None) or getattr(code, "py_func", code).__name__
     name = "; ".join((name, *call.notes))

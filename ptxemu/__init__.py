@@ -5,6 +5,7 @@ report = ptxemu.launch(module.entry(), grid, block, args)
 """
 
 from .errors import LaunchError, PtxError
+from .events import Event, Events
 from .findings import Finding
 from .fragments import mma_layout, wmma_layout
 from .launch import launch
@@ -26,6 +27,8 @@ __all__ = [
     "Array",
     "DeviceProfile",
     "Entry",
+    "Event",
+    "Events",
     "Finding",
     "LaunchError",
     "Module",

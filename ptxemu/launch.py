@@ -205,6 +205,7 @@ def launch(
     schedule="late",
     profile=H200,
     trace=None,
+    events=None,
     max_steps=None,
     progress=None,
 ):
@@ -214,7 +215,8 @@ def launch(
     (written back in place),
     scalar, or bytes for a struct. ``shared``: dynamic shared memory in bytes. ``schedule``: "late", "early" or an int
     seed.
-    ``progress(n)`` is called as CTAs end. Raises LaunchError for a launch that a GPU would refuse.
+    ``events``: an :class:`Events`, whose log the launch fills. ``progress(n)`` is called as CTAs end. Raises
+    LaunchError for a launch that a GPU would refuse.
     """
     if schedule not in ("late", "early") and not isinstance(schedule, (int, np.integer)):
         raise LaunchError(f"schedule {schedule!r}: use 'late', 'early' or an integer seed")
@@ -268,7 +270,11 @@ def launch(
         profile,
         cluster,
     )
+    if events is not None:
+        events.attach(machine)
     completed, seconds = timed(machine)
+    if events is not None:
+        events.detach()
     steps = machine.steps
     machine.release()
     memory.write_back(entry.module.image)
