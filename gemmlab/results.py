@@ -22,6 +22,7 @@ from gemmlab.measuring.provenance import spec_sha256
 DIRECTORY = Path(__file__).resolve().parent.parent / "results"
 RIVAL_NAMES = {
     "cublas": "cuBLAS default",
+    "cublas_tf32": "cuBLAS default, TF32",
     "cublaslt_first": "cuBLASLt, first heuristic",
     "cublaslt_best": "cuBLASLt, best of its first eight heuristics",
 }

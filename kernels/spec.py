@@ -37,6 +37,7 @@ class Spec:
     b_dtype: str = "float32"
     c_dtype: str = "float32"
     acc_dtype: str = "float32"
+    math: str = ""  # how float32 factors are multiplied where not as they are: a name of gemmlab.reference.MATH
     layout: str = "row,row->row"
     tile: MappingProxyType = field(default_factory=lambda: MappingProxyType({}))
     shared_bytes: int | str = 0  # dynamic shared memory of one CTA; an expression like those of grid

@@ -21,13 +21,15 @@ CUDA_TYPES = {
     "float8_e5m2": 29,
 }  # fmt: skip
 COMPUTE = {
-    "CUBLAS_COMPUTE_32F": 68, "CUBLAS_COMPUTE_32F_FAST_TF32": 77, "CUBLAS_COMPUTE_64F": 70, "CUBLAS_COMPUTE_32I": 72,
+    "CUBLAS_COMPUTE_16F": 64, "CUBLAS_COMPUTE_32F": 68, "CUBLAS_COMPUTE_32F_FAST_TF32": 77, "CUBLAS_COMPUTE_64F": 70,
+    "CUBLAS_COMPUTE_32I": 72,
 }  # fmt: skip
 STATUS = {
     0: "SUCCESS", 1: "NOT_INITIALIZED", 3: "ALLOC_FAILED", 7: "INVALID_VALUE", 8: "ARCH_MISMATCH", 11: "MAPPING_ERROR",
     13: "EXECUTION_FAILED", 14: "INTERNAL_ERROR", 15: "NOT_SUPPORTED", 16: "LICENSE_ERROR",
 }  # fmt: skip
 OP_N, OP_T = 0, 1
+ONE_HALF = 0x3C00  # the bits of 1.0 in float16
 GEMM_DEFAULT = -1
 DESC_TRANSA, DESC_TRANSB, DESC_FAST_ACCUM = 3, 4, 25
 PREF_MAX_WORKSPACE_BYTES = 1
@@ -86,19 +88,30 @@ class Problem:
 
     def scalars(self):
         """Return alpha = 1 and beta = 0 in the type that the library expects."""
+        if self.scale_type == CUDA_TYPES["float16"]:
+            return ctypes.c_uint16(ONE_HALF), ctypes.c_uint16(0)
         kinds = {CUDA_TYPES["float64"]: ctypes.c_double, CUDA_TYPES["int32"]: ctypes.c_int32}
         kind = kinds.get(self.scale_type, ctypes.c_float)
         return kind(1), kind(0)
 
 
 def problem(
-    M: int, N: int, K: int, a_dtype="float32", b_dtype=None, c_dtype=None, layout="row,row->row", tf32: bool = False
+    M: int,
+    N: int,
+    K: int,
+    a_dtype="float32",
+    b_dtype=None,
+    c_dtype=None,
+    layout="row,row->row",
+    tf32: bool = False,
+    acc_dtype="float32",
 ) -> Problem:
     """Translate a row-major GEMM into the library's terms.
 
     Layouts: "row,row->row" has A (M, K) and B (K, N); "row,col->row" has B stored as (N, K), both operands K-major,
-    the only form that FP8 takes. FP32 is CUBLAS_COMPUTE_32F, which never rounds inputs to TF32, unless `tf32`. Raises
-    GemmlabError for a type or layout that the libraries do not serve.
+    the only form that FP8 takes. FP32 is CUBLAS_COMPUTE_32F, which never rounds inputs to TF32, unless `tf32`. FP16
+    is summed in FP32 unless `acc_dtype` is float16. Raises GemmlabError for a type or layout that the libraries do not
+    serve.
     """
     a, b, c = str(a_dtype), str(b_dtype or a_dtype), str(c_dtype or a_dtype)
     for name in (a, b, c):
@@ -111,6 +124,8 @@ def problem(
         raise GemmlabError("cuBLAS rival: FP8 needs both operands K-major (layout 'row,col->row')")
     compute = {"float64": "CUBLAS_COMPUTE_64F", "int8": "CUBLAS_COMPUTE_32I"}.get(a, "CUBLAS_COMPUTE_32F")
     scale = {"float64": "float64", "int8": "int32"}.get(a, "float32")
+    if (a, str(acc_dtype)) == ("float16", "float16"):
+        compute, scale = "CUBLAS_COMPUTE_16F", "float16"
     return Problem(
         m=N, n=M, k=K,
         op_first=OP_T if b_k_major else OP_N, op_second=OP_N,

@@ -11,6 +11,7 @@ from gemmlab import results
 from gemmlab.errors import GemmlabError
 from gemmlab.hardware import ITEM_BYTES, from_device, gpu, rate_name
 from gemmlab.measuring import refusals
+from gemmlab.reference import MATH, Math
 from gemmlab.results import show_time
 
 ROUNDS = 20
@@ -170,14 +171,18 @@ def hardware_of(attributes: dict):
 def refuse_impossible(spec, record: dict, hardware, clock_mhz: float | None):
     """Refuse a record in which the kernel or a rival beats the hardware's limit."""
     shape = record["M"], record["N"], record["K"]
+    own = MATH.get(spec.math, Math(spec.a_dtype, 1, 0.0))
+    rival = MATH["tf32"] if spec.math == "tf32" else Math(spec.a_dtype, 1, 0.0)
     for name, samples in {spec.name: record["samples_us"], **record["rival_samples_us"]}.items():
+        how = own if name == spec.name else rival
         refusals.impossible_time(
             name,
             hardware,
-            spec.a_dtype,
+            how.rate,
             *shape,
             results.median(samples),
             read_bytes(spec, *shape),
             record["mode"] == "cold",
             clock_mhz,
+            how.products,
         )

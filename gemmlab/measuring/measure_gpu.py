@@ -16,21 +16,22 @@ from gemmlab.measuring import refusals, telemetry, timing
 from gemmlab.measuring.cublas import problem
 from gemmlab.measuring.measure import Measurement, hardware_of, refuse_impossible
 from gemmlab.measuring.rivals import Rivals
-from gemmlab.reference import error_factor, numpy_dtype
+from gemmlab.reference import Problem, is_float, numpy_dtype
 from gemmlab.rules import launch_rule
 
+TINY = 1e-30  # added to every bound: exact results have none
 SCREEN_ROUNDS = 5  # rounds that choose the best of cuBLASLt's heuristics
 HEURISTIC_PREFIX = "heuristic "
 
 
 class Sets:
-    """Several random A, B and NaN-filled C for one kernel and shape on the GPU; set i of the rotation is `self[i]`."""
+    """Several random A, B and unset C for one kernel and shape on the GPU; set i of the rotation is `self[i]`."""
 
     def __init__(self, spec, M: int, N: int, K: int, count: int, seed: int | None = None):
         rng = np.random.default_rng(seed)
-        b_shape = (N, K) if spec.layout == "row,col->row" else (K, N)
+        b_shape = Problem.of(spec).b_shape(N, K)
         self.items = [
-            (_normal(rng, (M, K), spec.a_dtype), _normal(rng, b_shape, spec.b_dtype), _nan((M, N), spec.c_dtype))
+            (_random(rng, (M, K), spec.a_dtype), _random(rng, b_shape, spec.b_dtype), _unset((M, N), spec.c_dtype))
             for _ in range(count)
         ]
         for name, array in zip("AB", self.items[0], strict=False):
@@ -43,16 +44,20 @@ class Sets:
         return len(self.items)
 
 
-def _normal(rng, shape, dtype: str):
+def _random(rng, shape, dtype: str):
+    """Return normal numbers, or all values of an integer type alike, on the GPU."""
     import cupy
 
-    return cupy.asarray(rng.standard_normal(shape, dtype=np.float32).astype(numpy_dtype(dtype)))
+    if is_float(dtype):
+        return cupy.asarray(rng.standard_normal(shape, dtype=np.float32).astype(numpy_dtype(dtype)))
+    return cupy.asarray(rng.integers(-128, 128, shape, dtype=np.int8).astype(numpy_dtype(dtype)))
 
 
-def _nan(shape, dtype: str):
+def _unset(shape, dtype: str):
+    """Return NaN, or an integer that no product reaches, on the GPU: what is still there was never written."""
     import cupy
 
-    return cupy.asarray(np.full(shape, np.nan, dtype=np.float32).astype(numpy_dtype(dtype)))
+    return cupy.asarray(np.full(shape, np.nan if is_float(dtype) else np.iinfo(dtype).min, numpy_dtype(dtype)))
 
 
 class Truth:
@@ -61,12 +66,14 @@ class Truth:
     def __init__(self, A, B, spec):
         import cupy
 
-        A64, B64 = A.astype(cupy.float64), (B.T if spec.layout == "row,col->row" else B).astype(cupy.float64)
+        problem = Problem.of(spec)
+        A64, B64 = A.astype(cupy.float64), problem.logical(B).astype(cupy.float64)
         self.exact = A64 @ B64
-        factor = error_factor(A.shape[1], spec.a_dtype, spec.c_dtype, spec.acc_dtype)
+        summing, storing = problem.error_factors(A.shape[1])
         self.allowed = cupy.abs(A64) @ cupy.abs(B64)
-        self.allowed *= factor
-        self.fp32 = spec.a_dtype == spec.acc_dtype == "float32"
+        self.allowed *= summing
+        self.allowed += storing * cupy.abs(self.exact) + TINY
+        self.fp32 = spec.a_dtype == spec.acc_dtype == "float32" and spec.math != "tf32"
 
     def check(self, name: str, C) -> float:
         """Refuse a wrong C; return its largest error over the largest |element|."""
@@ -127,10 +134,14 @@ class Bench:
     def rivals(self) -> tuple[dict, str]:
         """Return ({name: launch(i)} of cuBLAS and up to eight cuBLASLt heuristics, all checked; cuBLAS's version)."""
         library = _library()
-        task = problem(*self.shape, self.spec.a_dtype, self.spec.b_dtype, self.spec.c_dtype, self.spec.layout)
-        runs = {}
+        spec = self.spec
+        types = spec.a_dtype, spec.b_dtype, spec.c_dtype, spec.layout
+        task, runs = problem(*self.shape, *types, acc_dtype=spec.acc_dtype), {}
         if not task.fast_accumulation:
             runs["cublas"] = library.default(task)
+        if spec.math == "tf32":  # beside FP32 as it is, which all of cuBLASLt's heuristics here are not
+            task = problem(*self.shape, *types, tf32=True)
+            runs["cublas_tf32"] = library.default(task)
         runs.update({f"{HEURISTIC_PREFIX}{i}": run for i, run in enumerate(library.heuristics(task))})
         out = {}
         for name, run in runs.items():
@@ -149,11 +160,11 @@ class Bench:
         return lambda i: run(*pointers[i], stream=cupy.cuda.get_current_stream().ptr)
 
     def _checked(self, name: str, launch, finish=lambda: None):
-        """Run `launch` and `finish` once on set 0 whose C is filled with NaN, compare with FP64; return `launch`."""
+        """Run `launch` and `finish` once on set 0 whose C is unset, compare with FP64; return `launch`."""
         import cupy
 
         C = self.sets[0][2]
-        C[...] = _nan(self.shape[:2], self.spec.c_dtype)
+        C[...] = _unset(self.shape[:2], self.spec.c_dtype)
         cupy.cuda.Device().synchronize()
         launch(0)
         finish()
@@ -206,6 +217,7 @@ class Bench:
             "chapter": spec.chapter,
             "language": spec.language,
             "dtype": spec.a_dtype,
+            "math": spec.math,
             "c_dtype": spec.c_dtype,
             "layout": spec.layout,
             "compiler": self.compiled.compiler,

@@ -80,16 +80,18 @@ def impossible_time(
     read_bytes: float,
     cold: bool = True,
     clock_mhz: float | None = None,
+    products: int = 1,
 ):
     """Refuse a time below the hardware's limit: arithmetic at the highest clock, and for cold data reading A and B.
 
-    `gpu` without a published rate for `dtype` sets no arithmetic limit. Writing C is left out of the memory limit: the
+    `gpu` without a published rate for `dtype` sets no arithmetic limit. `products`: multiplications in `dtype` that are
+    made for one of the problem. Writing C is left out of the memory limit: the
     last of it may still be in L2 when the kernel ends.
     """
     if not (math.isfinite(time_us) and time_us > 0):
         raise GemmlabError(f"{name}: a time of {time_us} us is no measurement")
     rate = rate_name(dtype)
-    compute_us = flops(M, N, K) / gpu.limit(rate, clock_mhz) / 1e6 if rate in gpu.rates else 0.0
+    compute_us = products * flops(M, N, K) / gpu.limit(rate, clock_mhz) / 1e6 if rate in gpu.rates else 0.0
     memory_us = read_bytes / gpu.bandwidth_gbs / 1e3 if cold else 0.0
     least = max(compute_us, memory_us)
     if time_us < least:

@@ -89,6 +89,19 @@ def test_fp32_never_asks_for_tf32():
     assert problem(8, 8, 8, tf32=True).compute == cublas.COMPUTE["CUBLAS_COMPUTE_32F_FAST_TF32"]
 
 
+def test_fp16_sums_in_fp32_unless_told_otherwise():
+    assert problem(8, 8, 8, "float16").compute == cublas.COMPUTE["CUBLAS_COMPUTE_32F"]
+    half = problem(8, 8, 8, "float16", acc_dtype="float16")
+    assert half.compute == cublas.COMPUTE["CUBLAS_COMPUTE_16F"] and half.scale_type == CUDA_TYPES["float16"]
+    one, zero = half.scalars()
+    assert np.array([one.value, zero.value], np.uint16).view(np.float16).tolist() == [1, 0]
+
+
+def test_int8_sums_in_int32():
+    p = problem(8, 16, 32, "int8", "int8", "int32", "row,col->row", acc_dtype="int32")
+    assert (p.compute, p.scale_type, p.type_out) == (cublas.COMPUTE["CUBLAS_COMPUTE_32I"], 10, 10)
+
+
 def test_types_reach_the_right_operand():
     p = problem(8, 16, 32, "float8_e4m3fn", "float8_e5m2", "bfloat16", "row,col->row")
     assert (p.type_first, p.type_second, p.type_out) == (29, 28, 14) and p.fast_accumulation
