@@ -8,18 +8,19 @@
 #include "tile/tile_order.cuh"
 #include "tile/warpgroup.cuh"
 
-#ifndef BN
-#define BN 256
+#ifndef CONFIG_BN
+#define CONFIG_BN 256
 #endif
-#ifndef STAGES
-#define STAGES 4
+#ifndef CONFIG_STAGES
+#define CONFIG_STAGES 4
 #endif
-#ifndef CLUSTER
-#define CLUSTER 2
+#ifndef CONFIG_CLUSTER
+#define CONFIG_CLUSTER 2
 #endif
-#ifndef GROUP
-#define GROUP 8
+#ifndef CONFIG_GROUP
+#define CONFIG_GROUP 8
 #endif
+constexpr int BN = CONFIG_BN, STAGES = CONFIG_STAGES, CLUSTER = CONFIG_CLUSTER, GROUP = CONFIG_GROUP;
 constexpr int BM = 128, BOXES = BN / 64, STAGING = BOXES < 2 ? BOXES : 2;
 
 struct Shared {
@@ -57,7 +58,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
         for (int k = 0; k < K; k += BK, ring.advance()) {
           auto& stage = s.stage[ring.stage];
           mbarrier_t* full = &s.full[ring.stage];
-          mbarrier_wait_parity_cluster(&s.empty[ring.stage], ring.parity ^ 1);
+          mbarrier_wait_parity(&s.empty[ring.stage], ring.parity ^ 1);
           mbarrier_arrive_expect_tx(full, sizeof(stage));
           tma_load_2d(stage.a, &A, k, m, full);
           for (int box = rank; box < BOXES; box += CLUSTER)  // each CTA brings its share of B for both
@@ -81,15 +82,15 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
         mbarrier_wait_parity(&s.full[ring.stage], ring.parity);
         multiply_stage<BN>(acc, stage.a + consumer * 64 * BK, stage.b, i == 0);
         if (i > 0) {
-          wgmma_wait_group<1>(acc[0]);
+          wgmma_wait_group<1>();
           __syncwarp();
-          if (lane < CLUSTER) mbarrier_arrive_cluster(&s.empty[before], lane);
+          if (lane < CLUSTER) mbarrier_arrive_relaxed_cluster(&s.empty[before], lane);
         }
         before = ring.stage;
       }
       wgmma_wait_group<0>(acc[0]);
       __syncwarp();
-      if (lane < CLUSTER) mbarrier_arrive_cluster(&s.empty[before], lane);
+      if (lane < CLUSTER) mbarrier_arrive_relaxed_cluster(&s.empty[before], lane);
       int m = (tile.m * CLUSTER + rank) * BM + consumer * 64;
       tma_store_c<STAGING>(acc[0], s.c[consumer], &C, m, tile.n * BN, 1 + consumer);
     }

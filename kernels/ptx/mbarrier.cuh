@@ -25,12 +25,22 @@ __device__ __forceinline__ void mbarrier_expect_tx(mbarrier_t* bar, unsigned byt
   asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(bar)), "r"(bytes) : "memory");
 }
 
-// One arrival at the barrier of the same name in the CTA `rank` of the cluster.
-__device__ __forceinline__ void mbarrier_arrive_cluster(mbarrier_t* bar, unsigned rank) {
+// One arrival at the barrier of the same name in the CTA `rank` of the cluster; it publishes the caller's writes.
+// NOTE: a release at cluster scope is a MEMBAR of the whole GPU; where nothing was written, take the relaxed form.
+__device__ __forceinline__ void mbarrier_arrive_release_cluster(mbarrier_t* bar, unsigned rank) {
   asm volatile(
       "{\n\t.reg .b32 remote;\n\t"
       "mapa.shared::cluster.u32 remote, %0, %1;\n\t"
       "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n\t}" ::"r"(shared_address(bar)), "r"(rank)
+      : "memory");
+}
+
+// The same for a caller that has only read, as with a stage that wgmma.wait_group says is no longer in use.
+__device__ __forceinline__ void mbarrier_arrive_relaxed_cluster(mbarrier_t* bar, unsigned rank) {
+  asm volatile(
+      "{\n\t.reg .b32 remote;\n\t"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n\t"
+      "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [remote];\n\t}" ::"r"(shared_address(bar)), "r"(rank)
       : "memory");
 }
 

@@ -19,6 +19,7 @@ __device__ __forceinline__ void tma_store_c(const float (&acc)[R], T* staging, c
     bar_sync(barrier, 128);
 #pragma unroll
     for (int j = 0; j < 4 * BOXES; ++j) {  // 16 columns at a time
+      if (box + j / 4 == R / 32) break;  // the last round may have fewer boxes
       const float* d = acc + box * 32 + j * 8;
       unsigned r[4] = {pack(d[0], d[1]), pack(d[2], d[3]), pack(d[4], d[5]), pack(d[6], d[7])};
       int chunk = (2 * j % 8 + lane / 16) ^ row % 8;
@@ -27,7 +28,8 @@ __device__ __forceinline__ void tma_store_c(const float (&acc)[R], T* staging, c
     fence_proxy_async_shared();
     bar_sync(barrier, 128);
     if (thread == 0) {
-      for (int b = 0; b < BOXES; ++b) tma_store_2d(C, n + (box + b) * 64, m, staging + b * 4096);
+      for (int b = 0; b < BOXES && box + b < R / 32; ++b)
+        tma_store_2d(C, n + (box + b) * 64, m, staging + b * 4096);
       cp_async_bulk_commit_group();
     }
   }
