@@ -45,7 +45,38 @@ def _with_fp16(*specs: Spec, **fields) -> tuple[Spec, ...]:
     )
 
 
-CH10 = ()
+CH10 = _with_fp16(
+    _spec(
+        "k10_wmma_global",
+        "WMMA from global memory",
+        "a warp multiplies 16 x 16 x 16 in one call, on the tensor cores",
+        128,
+        {"BM": 32, "BN": 32, "BK": 16},
+        rung=10,
+        prev="k09_wide_patch",
+    ),
+    _spec(
+        "k10_wmma_shared",
+        "WMMA with tiles in shared memory",
+        "a tile is copied once per block, and a fragment is used two or four times",
+        256,
+        {"BM": 128, "BN": 128, "BK": 32, "WM": 64, "WN": 32},
+        rung=11,
+        prev="k10_wmma_global",
+    ),
+    _spec(
+        "k10_wmma_unpadded",
+        "Study: WMMA tiles without padding",
+        "rows of 64 and 256 bytes",
+        256,
+        {"BM": 128, "BN": 128, "BK": 32, "WM": 64, "WN": 32},
+        file="tensor/k10_wmma_shared.cu",
+        entry="wmma_shared",
+        defines=MappingProxyType({"PAD": 0}),
+        prev="k10_wmma_shared",
+    ),
+    needs=(7, 5),
+)
 
 CH11 = _with_fp16(
     _spec(
