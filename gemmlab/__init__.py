@@ -23,6 +23,7 @@ from gemmlab.measuring.measure import measure
 from gemmlab.occupancy import occupancy, occupancy_of
 from gemmlab.source import CudaSource, cuda_source
 from gemmlab.tensormap import TensorMap, pad_for_tma, tensor_map
+from gemmlab.verdict import Verdict, verdict
 
 compile = compile_kernel
 
@@ -35,6 +36,7 @@ __all__ = [
     "GemmlabError",
     "Launch",
     "TensorMap",
+    "Verdict",
     "bind",
     "check",
     "compile",
@@ -57,6 +59,7 @@ __all__ = [
     "tensor_map",
     "trace",
     "trace_events",
+    "verdict",
 ]
 _ON_DEMAND = ("plots", "widgets")  # they need Matplotlib and ipywidgets, which take a second to import
 

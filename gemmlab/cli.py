@@ -1,4 +1,7 @@
-"""The command line: doctor, list, check, count, measure, stale, grade. Each has --json; bad input: one line, code 2."""
+"""The command line: doctor, list, check, count, verdict, measure, stale, grade.
+
+Each has --json; bad input is one line and exit code 2.
+"""
 
 from __future__ import annotations
 
@@ -38,6 +41,8 @@ def parser() -> argparse.ArgumentParser:
     count = add("count", "counters of a kernel by source line")
     count.add_argument("kernel")
     count.add_argument("--shape", default="128,128,128", metavar="M,N,K", help="default: %(default)s")
+    verdict = add("verdict", "registers, spills, occupancy, warnings, machine instructions; 1 if the assembler warns")
+    verdict.add_argument("kernels", nargs="+", metavar="kernel")
     measure = add("measure", "time of a kernel beside cuBLAS; without a GPU the recorded one")
     measure.add_argument("kernels", nargs="+", metavar="kernel")
     measure.add_argument("--shape", action="append", metavar="M,N,K", help="default: 4096,4096,4096; repeatable")
@@ -133,6 +138,14 @@ def _count(options) -> int:
     return 0
 
 
+def _verdict(options) -> int:
+    from gemmlab.verdict import verdict
+
+    found = [verdict(name) for name in options.kernels]
+    _show(options, "\n\n".join(map(str, found)), [one.to_dict() for one in found])
+    return WRONG if any(one.faults for one in found) else 0
+
+
 def _measure(options) -> int:
     from gemmlab import results
     from gemmlab.gpu import require_gpu
@@ -176,6 +189,7 @@ _COMMANDS = {
     "list": _list,
     "check": _check,
     "count": _count,
+    "verdict": _verdict,
     "measure": _measure,
     "stale": _stale,
 }

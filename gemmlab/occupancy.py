@@ -78,6 +78,5 @@ def occupancy_of(kernel, on: DeviceProfile = ptxemu.H200) -> Occupancy:
     compiled = compile_kernel(kernel)
     if compiled.spec is None or compiled.registers is None:
         raise GemmlabError("occupancy_of takes a kernel of the ladder and needs an assembler (ptxas)")
-    x, y, z = compiled.spec.block
-    dynamic = compiled.spec.shared_bytes if isinstance(compiled.spec.shared_bytes, int) else 0
+    _, (x, y, z), dynamic = compiled.spec.launch_dims(1, 1, 1)
     return occupancy(x * y * z, compiled.registers, compiled.static_shared + dynamic, on)
