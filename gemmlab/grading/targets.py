@@ -23,7 +23,10 @@ from ptxemu.report import Report
 
 WARP = 32
 ACCESS_LIMIT = 1 << 16
-GLOBAL_STORE = re.compile(r"^\s*(?:@!?%\w+\s+)?(?:st|atom|red)\.(?!\w*\.?(?:shared|local|param))", re.MULTILINE)
+GLOBAL_STORE = re.compile(
+    r"^\s*(?:@!?%\w+\s+)?(?:(?:st|atom|red)\.(?!\w*\.?(?:shared|local|param))|cp\.\S*bulk\S*\.global\.shared)",
+    re.MULTILINE,
+)
 
 
 def writes_global(ptx: str) -> bool:
