@@ -12,12 +12,17 @@ import numpy as np
 from .bulk_check import BulkChecks
 from .flags import join
 from .places import locate
-from .proxy_check import FENCES, INIT
+from .proxy import INIT
 
 
 def is_bulk(site):
     """Whether a site is one half of a bulk copy."""
     return site.opcode.startswith("cp.") and ".bulk" in site.opcode
+
+
+def is_asynchronous(site):
+    """Whether a site accesses shared memory through the async proxy."""
+    return is_bulk(site) or site.opcode.startswith("wgmma.mma_async")
 
 
 def needs_checks(sites):
@@ -34,12 +39,10 @@ class AsyncChecks(BulkChecks):
         self.writing = np.zeros(slots * self.row, np.int32)  # serial of the load that will write a chunk
         self.reading = np.zeros(slots * self.row, np.int32)  # ... of the store that will read it
         self.live = {}
-        self.fences = np.zeros((2, slots, n_threads, FENCES), np.int32)
-        self.fence_base = np.zeros((2, slots, n_threads), np.int32)
         self.words = np.zeros(2 * slots * self.row, bool)  # which 8-byte words are mbarriers
         self.map_fences = set()  # slots whose CTA has acquired maps in global memory
         self.maps = {}  # serial of a load under way -> address of its map in global memory
-        self.asynchronous = np.array([is_bulk(s) or s.opcode.startswith("wgmma") for s in self.sites] + [False])
+        self.asynchronous = observer.proxies.asynchronous
 
     @property
     def clocks(self):
@@ -51,7 +54,6 @@ class AsyncChecks(BulkChecks):
         self.writing.reshape(-1, self.row)[slots] = 0
         self.reading.reshape(-1, self.row)[slots] = 0
         self.words.reshape(-1, 2 * self.row)[slots] = False
-        self.fences[:, slots] = self.fence_base[:, slots] = 0
         self.live = {serial: copy for serial, copy in self.live.items() if copy.slot not in gone}
         self.map_fences -= gone
 
@@ -85,22 +87,12 @@ class AsyncChecks(BulkChecks):
     def place(self, key):
         return locate(self.observer.memory, "shared", key[1], self.observer.shared_layout)
 
-    def bounds(self, slot, tid):
-        """int32[n_threads]: accesses of each thread of the CTA with a smaller stamp are ordered before what ``tid``
-        does next.
-        """
-        clocks = self.clocks
-        row = clocks.beyond_base(slot, tid)
-        row = np.full(self.n_threads, clocks.base[slot], np.int32) if row is None else row
-        row = np.maximum(row, clocks.base[slot])
-        row[tid] = np.iinfo(np.int32).max
-        return row
-
     def _known(self, slot, tids, other, stamp):
         """bool per thread: whether ``other``'s event at ``stamp`` is ordered before what it does now."""
         if stamp < self.clocks.base[slot]:
             return np.ones(len(tids), bool)
-        return np.array([t == other or stamp < self.bounds(slot, t)[other] for t in tids.tolist()])
+        bounds = self.observer.proxies.bounds
+        return np.array([t == other or stamp < bounds(slot, t)[other] for t in tids.tolist()])
 
     def initialised(self, barrier, key):
         """mbarrier.init: remember when, and what has released and completed into the object so far."""
@@ -127,6 +119,10 @@ class AsyncChecks(BulkChecks):
             "mbarrier-uninitialised", site, idx[0], f"uses {self.place(key)} ({verb}), which is no initialised mbarrier"
         )
 
+    def _visible(self, slot, tid, owner, stamp):
+        """Whether a proxy fence stands between ``owner``'s initialisation and what ``tid`` does now."""
+        return bool(self.observer.proxies.fenced(INIT, slot, tid, np.array([owner]), np.array([stamp]))[0])
+
     def used(self, site, key, barrier, idx):
         """Lanes use an object: its initialisation must be ordered before, and visible to the async proxy for copies."""
         order = barrier.order
@@ -150,7 +146,7 @@ class AsyncChecks(BulkChecks):
                 f"{self.line(barrier.site)}, and nothing orders the two"
             )
             self.say("mbarrier-init-not-visible", site, lane, words, barrier.site)
-        elif copies and not self._fenced(INIT, key[0], int(tids[0]), np.array([owner]), np.array([order["stamp"]]))[0]:
+        elif copies and not self._visible(key[0], int(tids[0]), owner, order["stamp"]):
             words = (
                 f"lets a copy report to mbarrier {self.place(key)}, but its initialisation at "
                 f"{self.line(barrier.site)} was not made visible to the async proxy"

@@ -26,7 +26,7 @@ class BulkChecks(ProxyChecks):
         shared_site, global_site = copy.site + copy.load, copy.site + (not copy.load)
         if own:
             self._overlaps(copy, chunks, shared_site)
-            self._proxy(copy, chunks, tid, shared_site)
+            self._proxy(copy, tid, shared_site)
             self._shadow(shared_site, "shared", copy, copy.offsets(), tid)
         else:
             self._into_a_peer(copy, chunks, shared_site, tid)

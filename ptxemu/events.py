@@ -26,7 +26,7 @@ KINDS = {
 class Event:
     """One entry. ``kind``: a key of KINDS; ``what``: "mbarrier" | "bulk" | "cp.async" | "wgmma"; ``cta`` (x, y, z);
     ``warps``: whose threads act, () for the copy engine; ``site``: the instruction (opcode, file, line) or None;
-    ``number``: the copy's or multiplication's serial number, the groups that may go on of a wait_group, else 0.
+    ``number``: of the copy or multiplication in its CTA, the groups that may go on of a wait_group, else 0.
 
     Of an mbarrier (``barrier``: its address in shared memory, ``place``: its name): ``phase``, ``pending`` arrivals
     and ``tx`` expected bytes after the event; of a wait and a pass ``phase`` is the one waited for.
@@ -56,7 +56,7 @@ class Events:
 
     def attach(self, machine):
         """Listen to a machine that is about to run."""
-        self.machine = machine
+        self.machine, self.numbers = machine, {}
         barriers, bulk, copies, wgmma = machine.mbarriers, machine.bulk, machine.copies, machine.wgmma
         before(barriers, "arrive", self._arrive)
         before(barriers, "expect", self._expect)
@@ -84,12 +84,15 @@ class Events:
 
     # what is entered
 
-    def _enter(self, kind, what, slot, warps, site=None, **values):
+    def _enter(self, kind, what, slot, warps, site=None, serial=None, **values):
         cta = int(self.machine.slot_cta[slot])
         if cta < 0 or len(self.log) >= self.limit:
             return
         place = triple(cta, self.machine.grid)
         if place in self.ctas:
+            if serial is not None:
+                mine = self.numbers.setdefault((what, place), {})
+                values["number"] = mine.setdefault(serial, len(mine) + 1)
             info = None if site is None else self.machine.program.sites[site]
             self.log.append(Event(kind, what, place, warps, info, **values))
 
@@ -149,19 +152,19 @@ class Events:
     def _bulk(self, kind, copy, idx=()):
         where = {} if copy.key is None else {"barrier": copy.key[1]}
         warps = next((w for _, w in self._by_slot(idx)), ()) if idx else ()
-        self._enter(kind, "bulk", copy.slot, warps, copy.site, number=copy.serial, nbytes=copy.nbytes, **where)
+        self._enter(kind, "bulk", copy.slot, warps, copy.site, serial=copy.serial, nbytes=copy.nbytes, **where)
 
     def _copy(self, site, nbytes, idx, src, dst, size):
-        self._add("issue", "cp.async", idx, site, number=self.machine.copies.serial + 1, nbytes=nbytes * len(idx))
+        self._add("issue", "cp.async", idx, site, serial=self.machine.copies.serial + 1, nbytes=nbytes * len(idx))
 
     def _multiply(self, site, first, form, desc_a, desc_b, scale):
         idx = (np.asarray(first)[:, None] + 32 * np.arange(4)).ravel()
-        self._add("multiply", "wgmma", idx, site, number=self.machine.wgmma.serial + 1)
+        self._add("multiply", "wgmma", idx, site, serial=self.machine.wgmma.serial + 1)
 
     def _multiplied(self, site, idx, keep, done):
         self._add("wait_group", "wgmma", idx, site, number=keep)
-        for number, warps in done:
-            self._add("multiplied", "wgmma", warps, site, number=number)
+        for serial, warps in done:
+            self._add("multiplied", "wgmma", warps, site, serial=serial)
 
 
 def before(ledger, name, tell):

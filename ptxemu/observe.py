@@ -25,15 +25,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from .async_check import AsyncChecks, needs_checks
+from .async_check import AsyncChecks, is_asynchronous, needs_checks
 from .cluster_check import ClusterChecks
 from .facts import EXAMPLES, Facts
 from .inflight import InFlight, copies_to_shared
 from .outputs import output_findings
 from .places import ThreadNames
-from .proxy import Proxies
+from .proxy import DATA, UNFENCED, Proxies
 from .race import RaceChecker
 from .reading import Reading
+from .shadow import SITE_SHIFT
 from .tally import Tally
 from .trace import Recorder
 
@@ -89,11 +90,15 @@ class Observer:
         self.shared_layout = tuple(getattr(entry, "shared_layout", ()))
         copies = check and any(copies_to_shared(s) for s in entry.sites)
         self.flight = InFlight(entry.sites, slots, shared_bytes, self._copy_finding) if copies else None
+        clustered = clustered or any(s.opcode.startswith("barrier.cluster") for s in entry.sites)
         self.clusters = ClusterChecks(self, slots, bx * by * bz) if check and clustered else None
+        self.proxies = None
+        if check and (needs_checks(entry.sites) or any(is_asynchronous(s) for s in entry.sites)):
+            sites = np.array([is_asynchronous(s) for s in entry.sites] + [False])
+            self.proxies = Proxies(self.race, sites, slots, bx * by * bz)
         self.reading = None
         if check and any(s.opcode.startswith("wgmma.mma_async") for s in entry.sites):
             self.reading = self.race.reading = Reading(slots, shared_bytes, self._read_finding)
-            self.race.proxies = Proxies(slots, bx * by * bz, shared_bytes, self._proxy_finding)
         self.async_ = None
         if check and needs_checks(entry.sites):
             self.async_ = AsyncChecks(self, slots, shared_bytes, bx * by * bz)
@@ -111,6 +116,8 @@ class Observer:
             self.async_.begin(slots)
         if self.reading:
             self.reading.begin(slots)
+        if self.proxies:
+            self.proxies.begin(slots)
         if self.clusters:
             self.clusters.begin(slots)
 
@@ -237,7 +244,7 @@ class Observer:
         if self.async_ and self.async_.live:
             addr, lanes, _ = self.async_.touched(issue.site, addr, lanes, None)
         self.race.access(issue.site, "shared", addr, lanes, None)
-        self.race.proxies.read(issue.site, lanes, addr, 16)
+        self._proxy_reads(issue, addr, lanes)
 
     def _count_chunks(self, issue, which, addr, lanes):
         """Count the chunks of an operand once per warpgroup, 32 at a time, as a warp would load them."""
@@ -266,9 +273,17 @@ class Observer:
         """Lanes write what the multiplication ``issue`` still reads."""
         self.finding("wgmma-operand-overwritten", site, lanes, addr, "shared", other_site=issue.site)
 
-    def _proxy_finding(self, site, other, lanes, addr, writers):
-        detail = self.name.text(0, int(writers[0]), 0)
-        self.finding("missing-proxy-fence", site, lanes, addr, "shared", other_site=other, detail=detail)
+    def _proxy_reads(self, issue, addr, lanes):
+        """Stores that a multiplication may not see: each warp reads for itself."""
+        starts = lanes.starts
+        for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            slot, tid = int(lanes.slot[first]), int(lanes.tid[first])
+            threads, entries, level = self.proxies.before(DATA, slot, tid, addr[first:last], False)
+            bad = np.flatnonzero(level == UNFENCED)
+            if len(bad):
+                other, detail = int(entries[bad[0]]) >> SITE_SHIFT, self.name.text(0, int(threads[bad[0]]), 0)
+                part, where = lanes.part(slice(first, first + 1)), addr[first : first + 1]
+                self.finding("missing-proxy-fence", issue.site, part, where, "shared", other_site=other, detail=detail)
 
     def _copy_finding(self, rule, site, copy, lanes, addr, positions, owners):
         """Lanes at ``positions`` touch what ``copy``, issued by threads ``owners``, is still to write."""
@@ -286,11 +301,14 @@ class Observer:
 
     def fence(self, site, lanes):
         """membar / fence; its scope and semantics stand in the site."""
-        if self.async_ and self.async_.fence(site, lanes):
-            if self.race.proxies and "proxy.async" in self.entry.sites[site].opcode:
-                self.race.proxies.fence(lanes.slot, lanes.tid)
-            return
-        if self.race:
+        opcode = self.entry.sites[site].opcode
+        if "proxy" in opcode or "mbarrier_init" in opcode:
+            if "tensormap" in opcode:
+                if self.async_ and "acquire" in opcode:
+                    self.async_.map_fences.update(lanes.slot.tolist())
+            elif self.proxies and ("proxy.async" in opcode or "mbarrier_init" in opcode):
+                self.proxies.fence(opcode, lanes)
+        elif self.race:
             self.race.fence(site, lanes)
 
     def syncwarp(self, site, slot, warp, tids):

@@ -1,7 +1,7 @@
-"""Checks of bulk copies against the generic proxy, and of where tensor maps lie.
+"""Checks of bulk copies against the generic proxy (see proxy.py), and of where tensor maps lie.
 
-What a thread did through the generic proxy is ordered before a bulk copy only by a ``fence.proxy.async`` (PTX ISA 8.6,
-"Proxies"): the writer's after the store and before the barrier, or, fragile, the issuer's after the barrier.
+A fence of the thread that wrote, before the barrier, is what the sources of the field recommend; one of the thread that
+starts the copy, after the barrier, serves for reads that a load overwrites, and is called fragile for writes.
 """
 
 from __future__ import annotations
@@ -11,80 +11,26 @@ import numpy as np
 from . import shadow as sh
 from .layout import LOCAL_WINDOW, WINDOW_SIZE
 from .places import array_at
+from .proxy import BY_ISSUER, DATA, FENCED
 from .tensormap import NBYTES
-
-FENCES = 4  # latest fences remembered per thread
-DATA, INIT = 0, 1  # kinds of proxy fence
 
 
 class ProxyChecks:
     """The part of AsyncChecks about proxies and tensor maps."""
 
-    def fence(self, site, lanes):
-        """fence.proxy.* and fence.mbarrier_init. Returns whether it was one."""
-        opcode = self.sites[site].opcode
-        if "proxy.tensormap" in opcode:
-            if "acquire" in opcode:
-                self.map_fences.update(lanes.slot.tolist())
-            return True
-        if "mbarrier_init" not in opcode and "proxy.async" not in opcode:
-            return "proxy" in opcode
-        clocks = self.clocks
-        kinds = (INIT,) if "mbarrier_init" in opcode else (DATA, INIT)
-        for slot in np.unique(lanes.slot).tolist():
-            tids = lanes.tid[lanes.slot == slot]
-            c = clocks._tick(slot)
-            clocks.clock[slot, tids] = c
-            for kind in kinds:
-                self.fences[kind, slot, tids, 1:] = self.fences[kind, slot, tids, :-1]
-                self.fences[kind, slot, tids, 0] = c
-                self.fence_base[kind, slot, tids] = clocks.base[slot]
-        return True
-
-    def _fenced(self, kind, slot, tid, others, stamps):
-        """2 where a writer's own fence stands between, 1 where only ``tid``'s after the barrier does, else 0."""
-        bounds = self.bounds(slot, tid)
-        fences = self.fences[kind, slot, others]
-        good = ((fences > stamps[:, None]) & (fences < bounds[others][:, None])).any(axis=1)
-        issuer = stamps < self.fence_base[kind, slot, tid]
-        own = others == tid
-        issuer |= own & (self.fences[kind, slot, tid, 0] > stamps)
-        return np.where(good, 2, np.where(issuer, 1, 0))
-
-    def _proxy(self, copy, chunks, tid, site):
+    def _proxy(self, copy, tid, site):
         """Generic accesses to a copy's shared memory that no proxy fence orders before it."""
-        race = self.observer.race
-        slot = copy.slot
-        width = race.entries
-        view = race.shared.reshape(-1, width, sh.ENTRY)
-        first = (slot * race.granules) + (copy.offsets() >> race.shift)
-        granules = (first[:, None] + np.arange(max(1, 16 >> race.shift))).ravel()
-        entries = view[granules]
-        cta = int(self.observer.slot_cta[slot])
-        bounds = self.bounds(slot, tid)
-        columns = [("write", [0, width - 2, width - 1])]
-        if copy.load:
-            columns.append(("read", list(range(1, race.readers + 1))))
-        for kind, which in columns:
-            rows = entries[:, which].reshape(-1, sh.ENTRY)
-            stamp, who, owner = rows.T
-            others = who & sh.TID
-            keep = (stamp != 0) & (owner == cta) & ~self.asynchronous[who >> sh.SITE_SHIFT]
-            keep &= stamp < bounds[np.where(keep, others, 0)]
-            if not keep.any():
-                continue
-            latest = np.zeros(self.n_threads, np.int32)
-            np.maximum.at(latest, others[keep], stamp[keep])
-            threads = np.flatnonzero(latest)
-            fenced = self._fenced(DATA, slot, tid, threads, latest[threads])
-            if fenced.min() < 2:
-                worst = threads[fenced.argmin()]
-                entry = who[keep][(others[keep] == worst) & (stamp[keep] == latest[worst])][0]
-                self._tell_proxy(copy, site, kind, int(entry), int(fenced.min()))
+        kinds = ("write", "read") if copy.load else ("write",)
+        for kind in kinds:
+            addr = copy.offsets()
+            _, entries, level = self.observer.proxies.before(DATA, copy.slot, tid, addr, kind == "read")
+            if len(level) and level.min() < FENCED:
+                worst = level.argmin()
+                self._tell_proxy(copy, site, kind, int(entries[worst]), int(level[worst]))
 
     def _tell_proxy(self, copy, site, kind, entry, fenced):
         other_site, other = entry >> sh.SITE_SHIFT, entry & sh.TID
-        if fenced == 1 and (kind == "read" or other == copy.lane % self.observer.lanes_per_cta):
+        if fenced == BY_ISSUER and (kind == "read" or other == copy.lane % self.observer.lanes_per_cta):
             return
         verb = "copies to" if copy.load else "copies from"
         who = self.who(copy.slot * self.observer.lanes_per_cta + other)

@@ -33,13 +33,11 @@ class RaceChecker:
         self.out = np.empty((CANDIDATES, sh.CANDIDATE_FIELDS), np.int64)
         self.pairs = {}
         self.uninitialised = {}
-        self.reading = self.proxies = None  # set where a kernel has wgmma
+        self.reading = None  # set where a kernel has wgmma
 
     def begin(self, slots, ctas):
         self.clocks.begin(slots, ctas)
         self.shared.reshape(-1, self.granules * self.entries * sh.ENTRY)[slots] = 0
-        if self.proxies:
-            self.proxies.begin(slots)
 
     @property
     def entries(self):
@@ -61,8 +59,8 @@ class RaceChecker:
         in_shared = space == "shared"
         nbytes = info.width * info.vec
         kind = sh.LOAD if info.op == "ld" else sh.STORE if info.op == "st" else sh.UPDATE
-        if in_shared and kind != sh.LOAD and self.reading and home is None:
-            self._written(info, site, addr, nbytes, lanes, report)
+        if in_shared and kind != sh.LOAD and self.reading and self.reading.live and report and home is None:
+            self.reading.written(site, lanes, addr, nbytes)
         flags = (sh.STRONG if info.sem else 0) | (sh.VOLATILE if info.sem == "volatile" else 0)
         if info.sem:
             self._order(info, kind, space, addr, lanes, home)
@@ -81,18 +79,7 @@ class RaceChecker:
         if kind == sh.STORE and not in_shared and self.count_stores:
             sh.count_stores(self.stores, offset, self.shift, addr, nbytes)
 
-    def _written(self, info, site, addr, nbytes, lanes, report):
-        """Shared memory is written: who else reads it, and through which proxy?"""
-        if self.reading.live and report:
-            self.reading.written(site, lanes, addr, nbytes)
-        if info.opcode.startswith("cp.async.bulk"):
-            self.proxies.written_async(lanes.slot, addr, nbytes)
-        else:
-            self.proxies.written(site, lanes.slot, lanes.tid, addr, nbytes)
-
     def fence(self, site, lanes):
-        if self.proxies and self.sites[site].opcode.startswith("fence.proxy.async"):
-            self.proxies.fence(lanes.slot, lanes.tid)
         self.clocks.fence(lanes.slot, lanes.tid, _SCOPE[self.sites[site].scope])
 
     def _order(self, info, kind, space, addr, lanes, home):
