@@ -12,7 +12,7 @@ constexpr int BM = 32, BN = 32;
 extern "C" __global__ void __launch_bounds__(128)
     wmma_global(const T* A, const T* B, T* C, int M, int N, int K) {
     __shared__ alignas(32) T patch[4][256];
-    __shared__ alignas(32) float patch_c[4][256];
+    __shared__ alignas(32) float patch_c[4][16 * PATCH_PITCH];
     wmma::fragment<wmma::matrix_a, 16, 16, 16, T, wmma::row_major> frag_a;
     wmma::fragment<wmma::matrix_b, 16, 16, 16, T, wmma::row_major> frag_b;
     wmma::fragment<wmma::accumulator, 16, 16, 16, float> acc;

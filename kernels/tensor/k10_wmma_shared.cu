@@ -1,6 +1,6 @@
 // Chapter 10: WMMA with tiles in shared memory.
 //
-// Change: a block copies 128 x 32 of A and 32 x 128 of B once; a warp keeps 4 x 2 accumulators and uses each fragment
+// Change: a block copies 128 x 64 of A and 64 x 128 of B once; a warp keeps 4 x 2 accumulators and uses each fragment
 //         two or four times.
 // Limit:  the block waits for each copy, and every warp for its own fragments.
 // Needs:  sm_75 for fp16 (-DF16), sm_80 for bf16. A (M, K), B (K, N), C (M, N), row-major. Block (256).
@@ -13,13 +13,12 @@
 
 // region: kernel
 using namespace nvcuda;
-constexpr int BM = 128, BN = 128, BK = 32, WM = 64, WN = 32, THREADS = 256;
+constexpr int BM = 128, BN = 128, BK = 64, WM = 64, WN = 32, THREADS = 256;
 constexpr int PITCH_A = BK + PAD, PITCH_B = BN + PAD;  // elements
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
     wmma_shared(const T* A, const T* B, T* C, int M, int N, int K) {
     __shared__ alignas(32) T smem_a[BM * PITCH_A], smem_b[BK * PITCH_B];
-    __shared__ alignas(32) float patch[THREADS / 32][256];
     wmma::fragment<wmma::accumulator, 16, 16, 16, float> acc[4][2];
     int tid = threadIdx.x, warp = tid / 32;
     int m0 = blockIdx.y * BM, n0 = blockIdx.x * BN;
@@ -54,9 +53,11 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         }
         __syncthreads();
     }
+    // The tiles are no longer needed: a part of them per warp turns C.
+    float* patch = reinterpret_cast<float*>(smem_a) + warp * 16 * PATCH_PITCH;
     for (int i = 0; i < 4; ++i)
         for (int j = 0; j < 2; ++j)
             store_tile(C, M, N, m0 + wm + 16 * i, n0 + wn + 16 * j, acc[i][j],
-                       patch[warp]);
+                       patch);
 }
 // endregion

@@ -60,16 +60,16 @@ CH10 = _with_fp16(
         "WMMA with tiles in shared memory",
         "a tile is copied once per block, and a fragment is used two or four times",
         256,
-        {"BM": 128, "BN": 128, "BK": 32, "WM": 64, "WN": 32},
+        {"BM": 128, "BN": 128, "BK": 64, "WM": 64, "WN": 32},
         rung=11,
         prev="k10_wmma_global",
     ),
     _spec(
         "k10_wmma_unpadded",
         "Study: WMMA tiles without padding",
-        "rows of 64 and 256 bytes",
+        "rows of 128 and 256 bytes",
         256,
-        {"BM": 128, "BN": 128, "BK": 32, "WM": 64, "WN": 32},
+        {"BM": 128, "BN": 128, "BK": 64, "WM": 64, "WN": 32},
         file="tensor/k10_wmma_shared.cu",
         entry="wmma_shared",
         defines=MappingProxyType({"PAD": 0}),
@@ -108,9 +108,155 @@ CH11 = _with_fp16(
     ),
 )
 
-CH12 = ()
+def _queue(name: str, title: str, change: str, STAGES: int, BK: int = 32, GROUP_ROWS: int = 8, **fields) -> Spec:
+    """Return the Spec of the multistage kernel with a queue of STAGES tiles of 128 x BK and BK x 256."""
+    return _spec(
+        name,
+        title,
+        change,
+        256,
+        {"BM": 128, "BN": 256, "BK": BK, "WM": 64, "WN": 64, "STAGES": STAGES},
+        file="tensor/k12_multistage.cu",
+        entry="multistage",
+        grid=("cdiv(M,BM)*cdiv(N,BN)", "1", "1"),
+        shared_bytes="STAGES*2*BK*(BM+BN)",
+        defines=MappingProxyType({"STAGES": STAGES, "TILE_K": BK, "TILE_N": 256, "GROUP_ROWS": GROUP_ROWS}),
+        **fields,
+    )
 
-CH13 = ()
+
+def _study(STAGES: int, BK: int) -> Spec:
+    title = f"Study: {STAGES} stages of BK = {BK}"
+    return _queue(f"k12_{STAGES}_stages_of_{BK}", title, "stages and BK", STAGES, BK, prev="k12_tile_order")
+
+
+CH12 = (
+    *_with_fp16(
+        _queue(
+            "k12_multistage",
+            "A queue of four tiles",
+            "copies run three tiles ahead",
+            4,
+            GROUP_ROWS=1,
+            rung=14,
+            prev="k11_double_buffer",
+        ),
+        _queue(
+            "k12_tile_order",
+            "A queue of four tiles, C in groups of eight rows of tiles",
+            "CTAs that run together share rows of A and columns of B",
+            4,
+            rung=15,
+            prev="k12_multistage",
+        ),
+    ),
+    *(_study(*case) for case in ((2, 32), (3, 32), (5, 32), (2, 64), (3, 64), (4, 64))),
+)
+
+
+def _float(name: str, entry: str, title: str, change: str, tile: dict, file: str = "", **fields) -> Spec:
+    """Return the Spec of a kernel on float matrices, by the shape of tile/float_gemm.cuh."""
+    return _spec(
+        name,
+        title,
+        change,
+        tile["BM"] * tile["BN"] // (tile["WM"] * tile["WN"]) * 32,
+        {**tile, "BK": 32},
+        file=f"tensor/{file or name}.cu",
+        entry=entry,
+        grid=("cdiv(M,BM)*cdiv(N,BN)", "1", "1"),
+        shared_bytes="STAGES*4*BK*(BM+BN)",
+        a_dtype="float32",
+        b_dtype="float32",
+        c_dtype="float32",
+        **fields,
+    )
+
+
+_LARGE = {"BM": 128, "BN": 256, "WM": 64, "WN": 64, "STAGES": 4}
+_SMALL = {"BM": 128, "BN": 128, "WM": 64, "WN": 32, "STAGES": 3}
+
+CH13 = (
+    _float(
+        "k13_tf32",
+        "tf32",
+        "TF32: float matrices, ten mantissa bits of each factor",
+        "factors are rounded to TF32 on their way to the tensor cores",
+        _LARGE,
+        math="tf32",
+        prev="k09_wide_patch",
+    ),
+    _float(
+        "k13_3xtf32",
+        "three_tf32",
+        "3xTF32: nearly FP32 in three products",
+        "each factor is split into a TF32 part and a rest",
+        _SMALL,
+        math="3xtf32",
+        prev="k09_wide_patch",
+    ),
+    _float(
+        "k13_3xtf32_inside",
+        "three_tf32",
+        "Study: 3xTF32, summed in the tensor cores",
+        "the accumulators stay in mma.sync",
+        _SMALL,
+        file="k13_3xtf32",
+        defines=MappingProxyType({"SUM_INSIDE": 1}),
+        math="3xtf32",
+        prev="k13_3xtf32",
+    ),
+    _float(
+        "k13_bf16x9",
+        "nine_bf16",
+        "BF16x9: FP32 in nine products of bf16",
+        "each factor is cut into three bf16 parts",
+        _SMALL,
+        math="bf16x9",
+        prev="k13_3xtf32",
+    ),
+    _float(
+        "k13_bf16x6",
+        "nine_bf16",
+        "BF16x6: the six larger products",
+        "products of the order of FP32's last bit are left out",
+        _SMALL,
+        file="k13_bf16x9",
+        defines=MappingProxyType({"PRODUCTS": 6}),
+        math="bf16x6",
+        prev="k13_bf16x9",
+    ),
+    _spec(
+        "k13_f16_acc",
+        "FP16 sums",
+        "accumulators of eleven bits, two to a register",
+        256,
+        {"BM": 128, "BN": 256, "BK": 32, "WM": 64, "WN": 64, "STAGES": 4},
+        grid=("cdiv(M,BM)*cdiv(N,BN)", "1", "1"),
+        shared_bytes="STAGES*2*BK*(BM+BN)",
+        defines=MappingProxyType({"F16": 1}),
+        a_dtype="float16",
+        b_dtype="float16",
+        c_dtype="float16",
+        acc_dtype="float16",
+        prev="k12_tile_order_f16",
+    ),
+    _spec(
+        "k13_int8",
+        "INT8: whole numbers, exact sums",
+        "bytes times bytes into 32-bit integers",
+        256,
+        {"BM": 128, "BN": 256, "BK": 128, "WM": 64, "WN": 64, "STAGES": 4},
+        grid=("cdiv(M,BM)*cdiv(N,BN)", "1", "1"),
+        shared_bytes="STAGES*BK*(BM+BN)",
+        layout="row,col->row",
+        a_dtype="int8",
+        b_dtype="int8",
+        c_dtype="int32",
+        acc_dtype="int32",
+        prev="k12_tile_order",
+    ),
+)
 
 
 def _tma(name: str, title: str, change: str, c_map: bool = False, BK: int = 64, STAGES: int = 4, f16=False, **fields):

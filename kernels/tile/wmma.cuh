@@ -22,22 +22,27 @@ __device__ __forceinline__ void load_tile(Fragment& frag, T* patch, const T* src
     nvcuda::wmma::load_matrix_sync(frag, patch, 16);
 }
 
-// Round an accumulator to T and store it at C[m, n] (M x N, row-major); nothing outside.
+constexpr int PATCH_PITCH = 24;  // floats: eight rows of pairs fall on 32 banks, half a warp at a time
+
+// Round an accumulator to T and store it at C[m, n] (M x N, row-major); nothing outside. `patch`: 16 rows of the pitch.
 // NOTE: which lane holds which element is unknown, so that the patch in between is the only way to another type.
 template <class Fragment>
 __device__ __forceinline__ void store_tile(T* C, int M, int N, int m, int n, const Fragment& acc, float* patch) {
     __syncwarp();
-    nvcuda::wmma::store_matrix_sync(patch, acc, 16, nvcuda::wmma::mem_row_major);
+    nvcuda::wmma::store_matrix_sync(patch, acc, PATCH_PITCH, nvcuda::wmma::mem_row_major);
     __syncwarp();
     const int lane = threadIdx.x % 32, row = m + lane / 2, col = n + lane % 2 * 8;
-    const float* x = patch + 8 * lane;
+    const float4* x = reinterpret_cast<const float4*>(patch + lane / 2 * PATCH_PITCH + lane % 2 * 8);
+    const float4 low = x[0], high = x[1];
     T* to = C + (size_t)row * N + col;
     if (row >= M) return;
     if (N % 8 == 0) {
         if (col < N)
-            *reinterpret_cast<uint4*>(to) = make_uint4(pack(x[0], x[1]), pack(x[2], x[3]), pack(x[4], x[5]), pack(x[6], x[7]));
+            *reinterpret_cast<uint4*>(to) = make_uint4(pack(low.x, low.y), pack(low.z, low.w), pack(high.x, high.y),
+                                                       pack(high.z, high.w));
     } else {
+        const float rest[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
         for (int i = 0; i < 8; ++i)
-            if (col + i < N) to[i] = narrow(x[i]);
+            if (col + i < N) to[i] = narrow(rest[i]);
     }
 }
