@@ -23,7 +23,7 @@ def issue_kernel(CHAINS):
     UNROLL = unroll(CHAINS)
 
     @cuda.jit
-    def issue(a, b, loops, out, clocks):
+    def issue(a, loops, out, clocks):
         x = cuda.local.array(CHAINS, float32)
         tid = uint32(cuda.threadIdx.x)
         for j in range(CHAINS):
@@ -34,7 +34,7 @@ def issue_kernel(CHAINS):
             left -= uint32(1)
             for _ in range(UNROLL):
                 for j in range(CHAINS):
-                    x[j] = x[j] * a + b  # one fused multiply-add
+                    x[j] = x[j] * a + a  # NOTE: a third register could share a bank
         total = float32(0)
         for j in range(CHAINS):
             total += x[j]
