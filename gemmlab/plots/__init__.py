@@ -7,6 +7,7 @@
     bank_grid(trace)                                                  lane -> bank, wavefront by wavefront
     matrix_rows(trace)                               row addresses of ldmatrix, phase by phase
     swizzle(0, 128), tensor_box(map, (row, column))  where TMA puts a box, and what it copies
+    timeline(roles(events)), phases(events, ["full 0"])   who does what; the life of an mbarrier
     reads_per_element(trace, {"A": (M, K), "B": (K, N)})              how often each element is read
     instruction_mix(counters)                                         warp instructions by class
     sectors_by_line(counters)                                         sectors per request, by source line
@@ -32,15 +33,18 @@ from gemmlab.plots.lines import lines, staircase
 from gemmlab.plots.machine_map import machine_map
 from gemmlab.plots.matrix_rows import matrix_rows
 from gemmlab.plots.patch import outer_product, owners_of, patch_intensity, patch_intensity_of, warp_patches
+from gemmlab.plots.phases import phases
 from gemmlab.plots.reads import count_reads, reads_per_element
+from gemmlab.plots.roles import roles
 from gemmlab.plots.roof import roofline
 from gemmlab.plots.sector_map import describe_sectors, sector_map
+from gemmlab.plots.spans import timeline
 from gemmlab.plots.swizzles import swizzle
 from gemmlab.plots.thread_map import thread_map
 
 __all__ = [
     "bank_grid", "count_reads", "describe_banks", "describe_sectors", "fragments", "instruction_mix", "ladder_bars",
     "lines", "llm_layers", "machine_map", "matrix_rows", "outer_product", "owners_of", "palette", "patch_intensity",
-    "patch_intensity_of", "reads_per_element", "recorded_roofline", "roofline", "sector_map", "sectors_by_line",
-    "staircase", "swizzle", "tensor_box", "thread_map", "warp_patches",
+    "patch_intensity_of", "phases", "reads_per_element", "recorded_roofline", "roles", "roofline", "sector_map",
+    "sectors_by_line", "staircase", "swizzle", "tensor_box", "thread_map", "timeline", "warp_patches",
 ]  # fmt: skip

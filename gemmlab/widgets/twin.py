@@ -16,6 +16,7 @@ from gemmlab.plots import palette
 
 PARTS = (
     "sectors", "banks", "timeline", "fragments", "roofline", "tiles", "patch", "occupancy", "swizzle", "tensormap",
+    "phases",
 )  # fmt: skip
 STATIC = files(__package__) / "static"
 

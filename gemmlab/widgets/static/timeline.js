@@ -1,7 +1,7 @@
 // The timeline: roles on rows, time on the x axis, a cursor that says who does what at that time.
 (() => {
   const G = window.gemmLadder;
-  const FILL = { load: "var(--gl-in-flight)", compute: "var(--gl-c)", store: "var(--gl-other)", wait: "var(--waste)", barrier: "var(--gl-problem)" };
+  const FILL = { load: "var(--gl-in-flight)", compute: "var(--gl-c)", store: "var(--gl-other)", issue: "var(--gl-other)", wait: "var(--waste)", barrier: "var(--gl-problem)" };
 
   G.parts.timeline = (root, data) => (data.explore ? explore(root, data) : show(root, data));
 
@@ -58,13 +58,13 @@
     const active = (row) => row.spans.filter((span) => span.start <= state.now && state.now < span.end);
 
     function draw(variant, width) {
-      const left = Math.min(110, width * 0.28), high = 26, gap = 6, x = (t) => left + (t / end) * (width - left - 8);
+      const longest = Math.max(...variant.rows.map((row) => row.name.length)), left = Math.min(8 + 6.4 * longest, width * 0.36), small = Math.min(12, (left - 4) / (0.54 * longest)), high = 26, gap = 6, x = (t) => left + (t / end) * (width - left - 8);
       const height = variant.rows.length * (high + gap) + 24;
       const view = G.svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${variant.title || data.title}: `
         + variant.rows.map((row) => `${row.name}: ${row.spans.map((s) => `${s.label || s.kind} ${s.start}–${s.end}`).join(", ")}`).join("; ") });
       variant.rows.forEach((row, i) => {
         const y = i * (high + gap);
-        view.append(G.svg("text", { x: 0, y: y + 17, "font-size": 12 }, row.name),
+        view.append(G.svg("text", { x: 0, y: y + 17, "font-size": small }, row.name),
           G.svg("rect", { x: left, y, width: width - left - 8, height: high, fill: "var(--idle)" }));
         for (const span of row.spans) {
           const wide = x(span.end) - x(span.start), label = span.label || "";
