@@ -16,7 +16,8 @@ struct Shared {
 
 // region: kernel
 extern "C" __global__ void __launch_bounds__(128, 3)
-wgmma(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C,
+wgmma(const __grid_constant__ CUtensorMap A,
+      const __grid_constant__ CUtensorMap B, T* C,
       int M, int N, int K) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Shared& s = *reinterpret_cast<Shared*>(raw);
@@ -27,7 +28,7 @@ wgmma(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap
   }
   __syncthreads();
 
-  // Descriptors: start, LBO, SBO, swizzle (1: 128 bytes). Eight rows are 1,024 bytes.
+  // Start, LBO, SBO, swizzle (1: 128 bytes). Eight rows are 1,024 bytes.
   wgmma_desc_t a = wgmma_descriptor(s.a, 16, 1024, 1);
   wgmma_desc_t b = wgmma_descriptor(s.b, sizeof(s.b[0]), 1024, 1);
   float acc[2][BN / 2];  // two blocks of 64 rows
@@ -42,20 +43,22 @@ wgmma(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap
     }
     mbarrier_wait_parity(&s.full, parity);
 
-    // Multiply: four steps of 16 along K. Descriptors count 16 bytes: a step is 32 bytes
-    // of a row of A, and 16 rows of B; 64 rows of A are 8,192 bytes.
+    // Multiply: four steps of 16 along K. Descriptors count 16 bytes: a step
+    // is 32 bytes of a row of A, and 16 rows of B; 64 rows of A are 8,192.
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < BK / 16; ++k)
 #pragma unroll
       for (int i = 0; i < 2; ++i)
-        wgmma_m64k16<BN, 0, 1>(acc[i], a + i * 512 + k * 2, b + k * 128, k0 + k > 0, T());
+        wgmma_m64k16<BN, 0, 1>(acc[i], a + i * 512 + k * 2, b + k * 128,
+                               k0 + k > 0, T());
     wgmma_commit_group();
     wgmma_wait_group<0>(acc[0]);
     wgmma_wait_group<0>(acc[1]);
-    __syncthreads();  // NOTE: the wait covers this warp; the next copy needs all four
+    __syncthreads();  // NOTE: a wait covers its warp; the copy needs all four
   }
 #pragma unroll
-  for (int i = 0; i < 2; ++i) store_direct<BN>(acc[i], C, m + i * 64, n, M, N);
+  for (int i = 0; i < 2; ++i)
+    store_direct<BN>(acc[i], C, m + i * 64, n, M, N);
 }
 // endregion

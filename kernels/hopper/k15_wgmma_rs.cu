@@ -25,11 +25,13 @@ __device__ __forceinline__ void load_a(unsigned (&frag)[4], const T* a, int row,
 
 // region: kernel
 extern "C" __global__ void __launch_bounds__(128, 2)
-wgmma_rs(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C,
+wgmma_rs(const __grid_constant__ CUtensorMap A,
+         const __grid_constant__ CUtensorMap B, T* C,
          int M, int N, int K) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Shared& s = *reinterpret_cast<Shared*>(raw);
-  int m = blockIdx.y * BM, n = blockIdx.x * BN, warp = threadIdx.x / 32;
+  int m = blockIdx.y * BM, n = blockIdx.x * BN;
+  int warp = threadIdx.x / 32;
   if (threadIdx.x == 0) {
     mbarrier_init(&s.full, 1);
     fence_mbarrier_init();
@@ -49,12 +51,13 @@ wgmma_rs(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensor
     }
     mbarrier_wait_parity(&s.full, parity);
 
-    // All of A first: its registers belong to the multiplications until the wait.
+    // All of A first: its registers are not ours again before the wait.
     unsigned a[2][BK / 16][4];
 #pragma unroll
     for (int i = 0; i < 2; ++i)
 #pragma unroll
-      for (int k = 0; k < BK / 16; ++k) load_a(a[i][k], s.a, i * 64 + warp * 16, k * 16);
+      for (int k = 0; k < BK / 16; ++k)
+        load_a(a[i][k], s.a, i * 64 + warp * 16, k * 16);
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < BK / 16; ++k)
@@ -64,10 +67,11 @@ wgmma_rs(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensor
     wgmma_commit_group();
     wgmma_wait_group<0>(acc[0]);
     wgmma_wait_group<0>(acc[1]);
-    fence_proxy_async_shared();  // our own reads of A, too, come before the next copy
+    fence_proxy_async_shared();  // our reads of A, too, precede the next copy
     __syncthreads();
   }
 #pragma unroll
-  for (int i = 0; i < 2; ++i) store_direct<BN>(acc[i], C, m + i * 64, n, M, N);
+  for (int i = 0; i < 2; ++i)
+    store_direct<BN>(acc[i], C, m + i * 64, n, M, N);
 }
 // endregion

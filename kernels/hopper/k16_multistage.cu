@@ -26,8 +26,8 @@ struct Shared {
 };
 
 // region: kernel
-__device__ void copy_tiles(Shared& s, int stage, const CUtensorMap* A, const CUtensorMap* B,
-                           int m, int n, int k) {
+__device__ void copy_tiles(Shared& s, int stage, const CUtensorMap* A,
+                           const CUtensorMap* B, int m, int n, int k) {
   mbarrier_t* full = &s.full[stage];
   mbarrier_arrive_expect_tx(full, sizeof(s.stage[0]));
   tma_load_2d(s.stage[stage].a, A, k, m, full);
@@ -36,12 +36,13 @@ __device__ void copy_tiles(Shared& s, int stage, const CUtensorMap* A, const CUt
 }
 
 extern "C" __global__ void __launch_bounds__(256, CTAS)
-multistage(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C,
+multistage(const __grid_constant__ CUtensorMap A,
+           const __grid_constant__ CUtensorMap B, T* C,
            int M, int N, int K) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Shared& s = *reinterpret_cast<Shared*>(raw);
-  int m = blockIdx.y * BM, n = blockIdx.x * BN, group = threadIdx.x / 128;
-  int steps = (K + BK - 1) / BK;
+  int m = blockIdx.y * BM, n = blockIdx.x * BN;
+  int group = threadIdx.x / 128, steps = (K + BK - 1) / BK;
 
   // Prologue: all stages but one are on their way.
   if (threadIdx.x == 0) {

@@ -20,15 +20,17 @@ struct Shared {
 
 // region: kernel
 extern "C" __global__ void __launch_bounds__(384, 1)
-two_consumers(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C,
+two_consumers(const __grid_constant__ CUtensorMap A,
+              const __grid_constant__ CUtensorMap B, T* C,
               int M, int N, int K) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Shared& s = *reinterpret_cast<Shared*>(raw);
-  int m = blockIdx.y * BM, n = blockIdx.x * BN, lane = threadIdx.x % 32;
+  int m = blockIdx.y * BM, n = blockIdx.x * BN;
+  int lane = threadIdx.x % 32;
   if (threadIdx.x == 0) {
     for (int i = 0; i < STAGES; ++i) {
       mbarrier_init(&s.full[i], 1);
-      mbarrier_init(&s.empty[i], 4 * CONSUMERS);  // one lane of each consumer warp
+      mbarrier_init(&s.empty[i], 4 * CONSUMERS);  // one lane per consumer warp
     }
     fence_mbarrier_init();
   }

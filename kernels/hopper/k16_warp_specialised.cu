@@ -20,11 +20,13 @@ struct Shared {
 
 // region: kernel
 extern "C" __global__ void __launch_bounds__(256, 2)
-warp_specialised(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
-                 T* C, int M, int N, int K) {
+warp_specialised(const __grid_constant__ CUtensorMap A,
+                 const __grid_constant__ CUtensorMap B, T* C,
+                 int M, int N, int K) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Shared& s = *reinterpret_cast<Shared*>(raw);
-  int m = blockIdx.y * BM, n = blockIdx.x * BN, lane = threadIdx.x % 32;
+  int m = blockIdx.y * BM, n = blockIdx.x * BN;
+  int lane = threadIdx.x % 32;
   if (threadIdx.x == 0) {
     for (int i = 0; i < STAGES; ++i) {
       mbarrier_init(&s.full[i], 1);   // the producer's arrival, and the bytes
@@ -52,7 +54,7 @@ warp_specialised(const __grid_constant__ CUtensorMap A, const __grid_constant__ 
     return;
   }
 
-  // Consumer: one group of multiplications stays under way; the stage before it is free.
+  // Consumer: one group stays under way; the stage before it is free.
   setmaxnreg_inc<232>();
   float acc[2][BN / 2];
   for (int k = 0; k < K; k += BK, ring.advance()) {
@@ -67,6 +69,7 @@ warp_specialised(const __grid_constant__ CUtensorMap A, const __grid_constant__ 
   wgmma_wait_group<0>(acc[0]);
   wgmma_wait_group<0>(acc[1]);
 #pragma unroll
-  for (int i = 0; i < 2; ++i) store_direct<BN>(acc[i], C, m + i * 64, n, M, N);
+  for (int i = 0; i < 2; ++i)
+    store_direct<BN>(acc[i], C, m + i * 64, n, M, N);
 }
 // endregion

@@ -21,23 +21,28 @@ __device__ void send(const float (&d)[BN / 2], Shared& s, unsigned peer) {
 #pragma unroll
   for (int i = 0; i < BN / 8; ++i)
     st_shared_cluster_v4(mapa_shared_cluster(&s.received[i][threadIdx.x], peer),
-                         make_float4(d[4 * i], d[4 * i + 1], d[4 * i + 2], d[4 * i + 3]));
+                         make_float4(d[4 * i], d[4 * i + 1], d[4 * i + 2],
+                                     d[4 * i + 3]));
 }
 
 __device__ void add_received(float (&d)[BN / 2], const Shared& s) {
 #pragma unroll
   for (int i = 0; i < BN / 8; ++i) {
     float4 v = s.received[i][threadIdx.x];
-    d[4 * i] += v.x, d[4 * i + 1] += v.y, d[4 * i + 2] += v.z, d[4 * i + 3] += v.w;
+    d[4 * i] += v.x, d[4 * i + 1] += v.y;
+    d[4 * i + 2] += v.z, d[4 * i + 3] += v.w;
   }
 }
 
-extern "C" __global__ void __cluster_dims__(1, 1, CTAS) __launch_bounds__(128, 2)
-dsmem(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C,
+extern "C" __global__ void
+__cluster_dims__(1, 1, CTAS) __launch_bounds__(128, 2)
+dsmem(const __grid_constant__ CUtensorMap A,
+      const __grid_constant__ CUtensorMap B, T* C,
       int M, int N, int K) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Shared& s = *reinterpret_cast<Shared*>(raw);
-  int m = blockIdx.y * BM, n = blockIdx.x * BN, rank = cluster_ctarank();
+  int m = blockIdx.y * BM, n = blockIdx.x * BN;
+  int rank = cluster_ctarank();
   if (threadIdx.x == 0) {
     mbarrier_init(&s.full, 1);
     fence_mbarrier_init();
@@ -45,7 +50,7 @@ dsmem(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap
   __syncthreads();
 
   // Every other tile along K is ours.
-  float acc[2][BN / 2] = {};  // zeros: with a single tile the second CTA has none
+  float acc[2][BN / 2] = {};  // a CTA without a tile adds zeros
   unsigned parity = 0;
   for (int k = rank * BK; k < K; k += CTAS * BK, parity ^= 1) {
     if (threadIdx.x == 0) {
@@ -62,7 +67,7 @@ dsmem(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap
   }
 
   // Trade: we keep the rows of our rank and send the others.
-  barrier_cluster_arrive();  // NOTE: only now is it certain that the other CTA has started
+  barrier_cluster_arrive();  // NOTE: only now has the other surely started
   barrier_cluster_wait();
   if (rank == 0) send(acc[1], s, 1);
   else send(acc[0], s, 0);

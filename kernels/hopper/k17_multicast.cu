@@ -20,36 +20,41 @@ struct Shared {
 };
 
 // region: kernel
-extern "C" __global__ void __cluster_dims__(1, CTAS, 1) __launch_bounds__(384, 1)
-multicast(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C,
+extern "C" __global__ void
+__cluster_dims__(1, CTAS, 1) __launch_bounds__(384, 1)
+multicast(const __grid_constant__ CUtensorMap A,
+          const __grid_constant__ CUtensorMap B, T* C,
           int M, int N, int K) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Shared& s = *reinterpret_cast<Shared*>(raw);
-  int m = blockIdx.y * BM, n = blockIdx.x * BN, lane = threadIdx.x % 32;
-  int rank = cluster_ctarank();
+  int m = blockIdx.y * BM, n = blockIdx.x * BN;
+  int lane = threadIdx.x % 32, rank = cluster_ctarank();
   if (threadIdx.x == 0) {
     for (int i = 0; i < STAGES; ++i) {
       mbarrier_init(&s.full[i], 1);
-      mbarrier_init(&s.empty[i], 4 * CONSUMERS * CTAS);  // the consumers of both CTAs
+      mbarrier_init(&s.empty[i], 4 * CONSUMERS * CTAS);  // of both CTAs
     }
     fence_mbarrier_init();
   }
-  barrier_cluster_arrive();  // nobody touches the other's barriers before they exist
+  barrier_cluster_arrive();  // the other's barriers exist before we use them
   barrier_cluster_wait();
   Ring<STAGES> ring;
 
   if (threadIdx.x < 128) {
-    // Producer: our A to us, our half of B to both. The stage gets the other's half, too.
+    // Producer: our A to us, our half of B to both CTAs.
     setmaxnreg_dec<24>();
     if (threadIdx.x < 32 && elect_sync()) {
       for (int k = 0; k < K; k += BK, ring.advance()) {
         auto& stage = s.stage[ring.stage];
         mbarrier_t* full = &s.full[ring.stage];
-        mbarrier_wait_parity_cluster(&s.empty[ring.stage], ring.parity ^ 1);
-        mbarrier_arrive_expect_tx(full, sizeof(stage));
+        mbarrier_wait_parity(&s.empty[ring.stage], ring.parity ^ 1);
+        mbarrier_arrive_expect_tx(full, sizeof(stage));  // the other's half too
         tma_load_2d(stage.a, &A, k, m, full);
-        for (int box = rank; box < BN / 64; box += CTAS)
-          tma_load_2d_multicast(stage.b[box], &B, n + box * 64, k, full, 0b11);
+#pragma unroll
+        for (int i = 0; i < BN / 64 / CTAS; ++i) {
+          int box = i * CTAS + rank;
+          tma_load_2d_multicast(stage.b[box], &B, n + box * 64, k, full, 3);
+        }
       }
     }
   } else {
@@ -63,7 +68,8 @@ multicast(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtenso
       wgmma_wait_group<1>();
       __syncwarp();
       int before = (ring.stage + STAGES - 1) % STAGES;
-      if (k > 0 && lane < CTAS) mbarrier_arrive_cluster(&s.empty[before], lane);  // to both
+      if (k > 0 && lane < CTAS)  // at both CTAs
+        mbarrier_arrive_relaxed_cluster(&s.empty[before], lane);
     }
     wgmma_wait_group<0>(acc[0]);
     store_direct<BN>(acc[0], C, m + row, n, M, N);
