@@ -20,6 +20,7 @@ import kernels  # noqa: E402
 from gemmlab import results  # noqa: E402
 from gemmlab.errors import GemmlabError  # noqa: E402
 from gemmlab.hardware import GPUS, SOURCES  # noqa: E402
+from tools import counters_table  # noqa: E402
 
 PAGES = ("book/ladder.md", "book/hardware.md", "README.md")
 MARKER = re.compile(
@@ -122,6 +123,14 @@ def ladder_traffic(directory: Path | None = None) -> str:
     return table(head, rows, right=2) + "\nOne launch under Nsight Compute, caches flushed before it.\n"
 
 
+def ladder_counters(directory: Path | None = None) -> str:
+    """What the emulator counts beside what the profiler counted."""
+    rows = counters_table.rows(cold(data_of(directory)))
+    if not rows:
+        return "No profile is recorded yet.\n"
+    return table(["kernel", *counters_table.COLUMNS.values()], rows) + counters_table.NOTE
+
+
 def cold(data: dict | None) -> list[dict]:
     return [r for r in data["records"] if r["mode"] == "cold"] if data else []
 
@@ -176,6 +185,7 @@ def ceilings(directory: Path | None = None) -> str:
 
 TABLES = {
     "ladder": ladder, "ladder-full": ladder_full, "ladder-traffic": ladder_traffic, "ceilings": ceilings,
+    "ladder-counters": ladder_counters,
     "hardware-compute": hardware_compute, "hardware-memory": hardware_memory, "hardware-sources": hardware_sources,
 }  # fmt: skip
 

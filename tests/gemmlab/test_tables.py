@@ -38,7 +38,7 @@ def recorded(tmp_path):
 
 def test_pages_are_up_to_date():
     done = subprocess.run(
-        [sys.executable, "tools/results_tables.py", "--check"], cwd=ROOT, capture_output=True, text=True, timeout=60
+        [sys.executable, "tools/results_tables.py", "--check"], cwd=ROOT, capture_output=True, text=True, timeout=180
     )
     assert done.returncode == 0, done.stderr
 
@@ -55,8 +55,15 @@ def test_ladder_shows_records_with_their_origin(tmp_path):
     assert "4,250.0 GB/s" in results_tables.ceilings(tmp_path)
 
 
+def test_counters_stand_beside_the_profiler(tmp_path):
+    profile = {"load_requests": 67108864.0, "load_sectors": 1.0, "shared_load_wavefronts": 0.0}
+    results.merge(tmp_path / "nvidia_h200.json", MACHINE, [record(profile=profile)])
+    row = results_tables.ladder_counters(tmp_path).splitlines()[2]
+    assert row.startswith("| `k03_naive` | 67,108,864 | 1,107,296,256 / 1 | 1,048,576 | 0 |")
+
+
 def test_nothing_recorded_is_said(tmp_path):
-    for name in ("ladder", "ladder-full", "ladder-traffic", "ceilings"):
+    for name in ("ladder", "ladder-full", "ladder-traffic", "ladder-counters", "ceilings"):
         assert "recorded yet" in results_tables.TABLES[name](tmp_path)
 
 
