@@ -1,0 +1,98 @@
+"""What each role of a warp-specialised kernel does over time: clock stamps taken inside it on a GPU, or recorded ones.
+
+The kernel is k16_two_consumers with a stamp of the SM's clock (%clock) before and after each wait. One CTA in the
+middle of the grid writes them; the stamps themselves cost a few cycles per tile. Records stand under "ceilings" in
+results/<gpu>.json as "roles"; tools/record_roles.py writes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmlab import results
+from gemmlab.call import Call
+from gemmlab.errors import GemmlabError
+from gemmlab.launch import launch
+from gemmlab.measuring.measure import RECORDED_ON
+from gemmlab.reference import Problem, numpy_dtype
+from gemmlab.source import CudaSource, cuda_source
+from kernels import spec
+
+KERNEL, SHAPE, CTA = "k16_two_consumers", (4096, 4096, 4096), 200
+ROLES = ("producer", "consumer 1", "consumer 2")
+MOMENTS = 3  # of a role in each tile: before its wait, after it, after its work
+MACRO = """#define STAMP(i) \\
+  if (blockIdx.x + blockIdx.y * gridDim.x == CTA && (threadIdx.x < 128 || threadIdx.x % 128 == 0)) \\
+    stamps[((threadIdx.x / 128) * ((K + BK - 1) / BK) + k / BK) * 3 + i] = clock();
+"""
+# What stands in the kernel, and where stamps go: before it ("{0}"), and after it.
+PLACES = (
+    ("        mbarrier_wait_parity(&s.empty[ring.stage], ring.parity ^ 1);\n", 0, 1),
+    ("          tma_load_2d(stage.b[box], &B, n + box * 64, k, full);\n", None, 2),
+    ("    mbarrier_wait_parity(&s.full[ring.stage], ring.parity);\n", 0, 1),
+    ("    wgmma_wait_group<1>();\n", None, 2),
+)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """`spans`: {role: [(start, end, kind, label), …]} for `gl.widgets.timeline`, in cycles; empty without a record.
+
+    `busy`: the share of the time from the first to the last tile in which each role did not wait.
+    """
+
+    spans: dict[str, list]
+    busy: dict[str, float]
+    label: str
+
+
+def stamped() -> CudaSource:
+    """Return the kernel with stamps; its last parameter is `int* stamps`, (roles, tiles, moments)."""
+    kernel = spec(KERNEL)
+    text = kernel.path.read_text(encoding="utf-8").replace("int M, int N, int K)", "int M, int N, int K, int* stamps)")
+    text = text.replace("// region: kernel\n", MACRO)
+    for line, before, after in PLACES:
+        if text.count(line) != 1:
+            raise GemmlabError(f"{KERNEL} has changed: no stamp can be placed at {line.strip()!r}")
+        first = "" if before is None else f"STAMP({before})\n"
+        text = text.replace(line, f"{first}{line}STAMP({after})\n")
+    return cuda_source(text, kernel.entry, CTA=CTA)
+
+
+def measure_roles(shape: tuple[int, int, int] = SHAPE) -> np.ndarray:
+    """Run the stamped kernel on the GPU at hand; return int64[roles, tiles, moments] in cycles, from 0 on."""
+    kernel, (M, N, K) = spec(KERNEL), shape
+    problem, tiles = Problem.of(kernel, kernel.rule()), -(-K // kernel.tile["BK"])
+    A, B = problem.inputs(np.random.default_rng(0), M, N, K, 1.0)
+    call = Call(kernel.rule(), A, B, np.zeros((M, N), numpy_dtype(kernel.c_dtype)), sms=1)
+    stamps = np.zeros((len(ROLES), tiles, MOMENTS), np.int32)
+    launch(stamped(), *call.args(), stamps, **call.launch, backend="gpu")
+    cycles = stamps.astype(np.int64) - int(stamps[0, 0, 0])
+    return np.where(cycles < 0, cycles + (1 << 32), cycles)
+
+
+def spans(cycles: np.ndarray, first: int, count: int) -> dict[str, list]:
+    """Return `count` tiles from `first` on as rows of a timeline; times start at 0."""
+    start = int(cycles[:, first, 0].min())
+    rows = {}
+    for role, moments in zip(ROLES, cycles[:, first : first + count], strict=True):
+        work = "issue" if role == "producer" else "compute"
+        rows[role] = []
+        for tile, (asked, got, done) in enumerate((moments - start).tolist()):
+            rows[role] += [(asked, got, "wait", ""), (got, done, work, str(first + tile))]
+    return rows
+
+
+def roles(first: int = 16, count: int = 8, directory=None) -> Roles:
+    """Return `count` tiles from tile `first` on, of the recorded run of `k16_two_consumers` at 4096 x 4096 x 4096."""
+    path = (directory or results.DIRECTORY) / f"{RECORDED_ON}.json"
+    stored = results.load(path)["ceilings"].get("roles") if path.exists() else None
+    gpu = results.gpu_name(RECORDED_ON, directory)
+    if stored is None:
+        return Roles({}, {}, f"not recorded yet on {gpu}; tools/record_roles.py records it on a GPU")
+    cycles = np.array(stored["cycles"])
+    waits = (cycles[..., 1] - cycles[..., 0]).sum(axis=1) / (cycles[:, -1, 2] - cycles[:, 0, 0])
+    busy = dict(zip(ROLES, (1 - waits).tolist(), strict=True))
+    return Roles(spans(cycles, first, count), busy, f"recorded on {gpu}, {stored['date']}")
