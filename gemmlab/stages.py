@@ -33,14 +33,21 @@ def exposed(load: float, compute: float, stages: int, **order) -> float:
     return time_per_tile(load, compute, stages, **order) - compute
 
 
-def pipeline(load: float, compute: float, stages: int, tiles: int = 6, *, producer: bool = False) -> dict[str, list]:
-    """Simulate `tiles` tiles; return the spans {role: [(start, end, kind, label), …]} for `gl.widgets.timeline`."""
-    starts, ends, arrive = [], [], {}
+def pipeline(
+    load: float, compute: float, stages: int, tiles: int = 6, *, producer: bool = False, transfer: float = 0.0
+) -> dict[str, list]:
+    """Simulate `tiles` tiles; return the spans {role: [(start, end, kind, label), …]} for `gl.widgets.timeline`.
+
+    With `transfer` memory works on one tile at a time: a load waits until those before it have had theirs.
+    """
+    starts, ends, arrive, served = [], [], {}, [0.0]
     rows = {f"load, buffer {s}": [] for s in range(stages)}
 
     def issue(tile: int, now: float):
-        arrive[tile] = now + load
-        rows[f"load, buffer {tile % stages}"].append((now, now + load, "load", str(tile)))
+        begin = max(now, served[-1])
+        served.append(begin + transfer)
+        arrive[tile] = begin + max(load, transfer)
+        rows[f"load, buffer {tile % stages}"].append((now, arrive[tile], "load", str(tile)))
 
     ahead = stages if producer or stages == 1 else stages - 1
     for tile in range(min(ahead, tiles)):

@@ -13,6 +13,7 @@
     sectors_by_line(counters)                                         sectors per request, by source line
     ladder_bars(records)                                              measured kernels beside cuBLAS
     machine_map(blocks=8)                                             grid, block, warp, lane, and the SMs that run them
+    tile_order({"plain": None, "groups": 8})          order of tiles, and what a wave shares in L2
     thread_map((32, 8), x="m")                                        thread -> warp -> element of C
     outer_product(8, 8), patch_intensity()                            a thread's patch of C and what its size buys
     lines({"name": [(x, y)]}), staircase(probe)                       measured points, and models, over a log axis
@@ -41,10 +42,11 @@ from gemmlab.plots.sector_map import describe_sectors, sector_map
 from gemmlab.plots.spans import timeline
 from gemmlab.plots.swizzles import swizzle
 from gemmlab.plots.thread_map import thread_map
+from gemmlab.plots.tile_orders import tile_order
 
 __all__ = [
     "bank_grid", "count_reads", "describe_banks", "describe_sectors", "fragments", "instruction_mix", "ladder_bars",
     "lines", "llm_layers", "machine_map", "matrix_rows", "outer_product", "owners_of", "palette", "patch_intensity",
     "patch_intensity_of", "phases", "reads_per_element", "recorded_roofline", "roles", "roofline", "sector_map",
-    "sectors_by_line", "staircase", "swizzle", "tensor_box", "thread_map", "timeline", "warp_patches",
+    "sectors_by_line", "staircase", "swizzle", "tensor_box", "thread_map", "tile_order", "timeline", "warp_patches",
 ]  # fmt: skip

@@ -149,21 +149,28 @@ def occupancy_explorer(*, threads: int = 256, registers: int = 128, shared_kb: i
     return Twin("occupancy", data, f"Occupancy explorer: {occupancy(threads, registers, shared_kb << 10, device)}.")
 
 
-def stage_explorer(*, load: int = 300, compute: int = 100, stages: int = 2, producer: bool = False, title="") -> Twin:
+def stage_explorer(
+    *, load: int = 300, compute: int = 100, stages: int = 2, producer: bool = False, transfer=None, title=""
+) -> Twin:
     """Show the stage model of `gemmlab.stages`: times of load and multiply, buffers and order to choose by slider.
 
-    Raises GemmlabError for times that are no multiples of 50 from 50 to 600 and for stages outside 1 to 6.
+    transfer: the time that memory is busy with one tile's bytes, with a slider of its own; None leaves bandwidth out.
+    Raises GemmlabError for times that are no multiples of 50 (up to 600) and for stages outside 1 to 6.
     """
-    for name, value in {"load": load, "compute": compute}.items():
-        if value not in range(50, 601, 50):
-            raise GemmlabError(f"{name} = {value!r}: the explorer takes multiples of 50 from 50 to 600")
+    times = {"load": load, "compute": compute} | ({} if transfer is None else {"transfer": transfer})
+    for name, value in times.items():
+        first = 0 if name == "transfer" else 50
+        if value not in range(first, 601, 50):
+            raise GemmlabError(f"{name} = {value!r}: the explorer takes multiples of 50 from {first} to 600")
     if stages not in range(1, 7):
         raise GemmlabError(f"stages = {stages!r}: the explorer takes 1 to 6")
+    model = "loads overlap each other freely; bound by latency, not by bandwidth"
+    model = model if transfer is None else "loads overlap, but memory serves the bytes of one tile at a time"
     data = {
         "title": title or "Stage explorer: when do loads hide?",
         "unit": "time",
-        "source": "Modelled: loads overlap each other freely; bound by latency, not by bandwidth.",
-        "explore": {"load": load, "compute": compute, "stages": stages, "producer": producer},
+        "source": f"Modelled: {model}.",
+        "explore": {**times, "stages": stages, "producer": producer},
     }
     return Twin("timeline", data, "Stage explorer: choose the times of load and multiply, the buffers and who loads.")
 

@@ -109,7 +109,8 @@ def test_the_stepper_shows_the_state_after_each_event():
     page = "globalThis.window = globalThis; globalThis.document = {};\n" + asset("core.js") + asset("phases.js")
     for count in (5, 9, 12, len(data["events"])):
         show = f"gemmLadder.barrierStates({json.dumps(data)}, {count})"
-        show = f"{page}\nconsole.log(JSON.stringify({show}.map((s) => s && [s.phase, s.pending, s.tx, [...s.waiting]])))"
+        show = f"{show}.map((s) => s && [s.phase, s.pending, s.tx, [...s.waiting]])"
+        show = f"{page}\nconsole.log(JSON.stringify({show}))"
         done = subprocess.run([NODE, "-e", show], capture_output=True, text=True, check=True)
         states, told = json.loads(done.stdout), [e for e in data["events"][:count] if "b" in e]
         for b, state in enumerate(states):

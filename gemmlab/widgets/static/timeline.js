@@ -5,7 +5,29 @@
 
   G.parts.timeline = (root, data) => (data.explore ? explore(root, data) : show(root, data));
 
-  // The stage model of gemmlab/stages.py (time_per_tile, pipeline) with its times, buffers and order to choose.
+  // The stage model of gemmlab/stages.py: rows of spans for a number of tiles.
+  G.pipeline = ({ load, compute, stages, producer, transfer = 0 }, tiles) => {
+    const rows = Array.from({ length: stages }, (_, s) => ({ name: `load, buffer ${s}`, spans: [] })), multiply = [], wait = [], arrive = [];
+    let served = 0;
+    const issue = (tile, now) => {
+      const begin = Math.max(now, served);
+      served = begin + transfer;
+      arrive[tile] = begin + Math.max(load, transfer);
+      rows[tile % stages].spans.push({ start: now, end: arrive[tile], kind: "load", label: String(tile) });
+    };
+    const ahead = producer || stages === 1 ? stages : stages - 1;
+    for (let tile = 0; tile < Math.min(ahead, tiles); tile++) issue(tile, 0);
+    for (let tile = 0, free = 0; tile < tiles; tile++) {
+      const start = Math.max(arrive[tile], free);
+      if (start > free) wait.push({ start: free, end: start, kind: "wait", label: "" });
+      multiply.push({ start, end: start + compute, kind: "compute", label: String(tile) });
+      free = start + compute;
+      if (tile + ahead < tiles) issue(tile + ahead, producer || stages === 1 ? free : start);
+    }
+    return [...rows, { name: "multiply", spans: multiply }, { name: "waiting", spans: wait }];
+  };
+
+  // That model with its times, buffers and order to choose.
   function explore(root, data) {
     const state = { ...data.explore }, area = G.el("div"), said = G.el("p", { class: "gl-status", role: "status", "aria-live": "polite" });
     const slide = (label, key, min, max, step) => G.slider({ label, min, max, step, value: state[key], change: (v) => { state[key] = v; render(); } }).node;
@@ -15,37 +37,20 @@
       change: (v) => { state.producer = v === "producer"; render(); },
     });
 
-    function pipeline({ load, compute, stages, producer }, tiles) {
-      const rows = Array.from({ length: stages }, (_, s) => ({ name: `load, buffer ${s}`, spans: [] })), multiply = [], wait = [], arrive = [];
-      const issue = (tile, now) => {
-        arrive[tile] = now + load;
-        rows[tile % stages].spans.push({ start: now, end: now + load, kind: "load", label: String(tile) });
-      };
-      const ahead = producer || stages === 1 ? stages : stages - 1;
-      for (let tile = 0; tile < Math.min(ahead, tiles); tile++) issue(tile, 0);
-      for (let tile = 0, free = 0; tile < tiles; tile++) {
-        const start = Math.max(arrive[tile], free);
-        if (start > free) wait.push({ start: free, end: start, kind: "wait", label: "" });
-        multiply.push({ start, end: start + compute, kind: "compute", label: String(tile) });
-        free = start + compute;
-        if (tile + ahead < tiles) issue(tile + ahead, producer || stages === 1 ? free : start);
-      }
-      return [...rows, { name: "multiply", spans: multiply }, { name: "waiting", spans: wait }];
-    }
-
     function render() {
-      const { load, compute, stages, producer } = state;
-      const hidden = stages === 1 ? load + compute : producer ? (load + compute) / stages : load / (stages - 1);
-      const tile = Math.max(compute, hidden);
+      const { load, compute, stages, producer, transfer = 0 } = state;
+      const hidden = stages === 1 ? Math.max(load, transfer) + compute : producer ? (load + compute) / stages : load / (stages - 1);
+      const tile = Math.max(compute, hidden, transfer), bound = transfer >= hidden ? "bandwidth" : "latency";
       said.textContent = `${+tile.toFixed(1)} per tile, of which ${+(tile - compute).toFixed(1)} without a multiply: `
-        + (tile > compute ? "bound by latency." : "the loads are hidden.");
+        + (tile > compute ? `bound by ${bound}.` : "the loads are hidden.");
       const fresh = G.el("div");
       area.replaceChildren(fresh);
-      show(fresh, { ...data, title: "", variants: [{ title: "", rows: pipeline(state, 8) }] });
+      show(fresh, { ...data, title: "", variants: [{ title: "", rows: G.pipeline(state, 8) }] });
     }
     root.append(G.el("p", { class: "gl-title" }, data.title),
       G.el("div", { class: "gl-controls" }, slide("load T_l", "load", 50, 600, 50), slide("multiply T_c", "compute", 50, 600, 50),
-        slide("buffers S", "stages", 1, 6, 1), order.node), said, area);
+        slide("buffers S", "stages", 1, 6, 1), order.node,
+        "transfer" in data.explore ? slide("memory busy per tile", "transfer", 0, 600, 50) : ""), said, area);
     render();
   }
 
@@ -58,7 +63,8 @@
     const active = (row) => row.spans.filter((span) => span.start <= state.now && state.now < span.end);
 
     function draw(variant, width) {
-      const longest = Math.max(...variant.rows.map((row) => row.name.length)), left = Math.min(8 + 6.4 * longest, width * 0.36), small = Math.min(12, (left - 4) / (0.54 * longest)), high = 26, gap = 6, x = (t) => left + (t / end) * (width - left - 8);
+      const longest = Math.max(...variant.rows.map((row) => row.name.length));
+      const left = Math.min(8 + 6.4 * longest, width * 0.36), small = Math.min(12, (left - 4) / (0.54 * longest)), high = 26, gap = 6, x = (t) => left + (t / end) * (width - left - 8);
       const height = variant.rows.length * (high + gap) + 24;
       const view = G.svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${variant.title || data.title}: `
         + variant.rows.map((row) => `${row.name}: ${row.spans.map((s) => `${s.label || s.kind} ${s.start}–${s.end}`).join(", ")}`).join("; ") });
