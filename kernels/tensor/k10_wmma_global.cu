@@ -3,9 +3,10 @@
 // Change: a warp multiplies 16 x 16 x 16 in one call; no thread knows which elements it holds.
 // Limit:  every tile comes from the caches for one single use: 8 FLOP per byte.
 // Needs:  sm_75 for fp16 (-DF16), sm_80 for bf16. A (M, K), B (K, N), C (M, N), row-major. Block (128).
-#include "tile/wmma.cuh"
 
 // region: kernel
+#include "tile/wmma.cuh"
+
 using namespace nvcuda;
 constexpr int BM = 32, BN = 32;
 

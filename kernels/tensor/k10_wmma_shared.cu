@@ -4,6 +4,8 @@
 //         two or four times.
 // Limit:  the block waits for each copy, and every warp for its own fragments.
 // Needs:  sm_75 for fp16 (-DF16), sm_80 for bf16. A (M, K), B (K, N), C (M, N), row-major. Block (256).
+
+// region: kernel
 #include "tile/chunk.cuh"
 #include "tile/wmma.cuh"
 
@@ -11,8 +13,8 @@
 #define PAD 8
 #endif
 
-// region: kernel
 using namespace nvcuda;
+using Rows = wmma::row_major;
 constexpr int BM = 128, BN = 128, BK = 64, WM = 64, WN = 32, THREADS = 256;
 constexpr int PITCH_A = BK + PAD, PITCH_B = BN + PAD;  // elements
 
@@ -38,9 +40,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
             *reinterpret_cast<uint4*>(&smem_b[k * PITCH_B + n]) = chunk;
         }
         __syncthreads();
+#pragma unroll 2
         for (int k = 0; k < BK; k += 16) {
-            wmma::fragment<wmma::matrix_a, 16, 16, 16, T, wmma::row_major> frag_a;
-            wmma::fragment<wmma::matrix_b, 16, 16, 16, T, wmma::row_major> frag_b[2];
+            wmma::fragment<wmma::matrix_a, 16, 16, 16, T, Rows> frag_a;
+            wmma::fragment<wmma::matrix_b, 16, 16, 16, T, Rows> frag_b[2];
             for (int j = 0; j < 2; ++j)
                 wmma::load_matrix_sync(
                     frag_b[j], &smem_b[k * PITCH_B + wn + 16 * j], PITCH_B);

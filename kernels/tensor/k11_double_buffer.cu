@@ -4,10 +4,11 @@
 //         works on these, and C leaves in whole rows of 128 bytes.
 // Limit:  one tile's time is all that a copy has to arrive.
 // Needs:  sm_80. A (M, K), B (K, N), C (M, N), bf16 (fp16 with -DF16), row-major. Grid (cdiv(N, BN), cdiv(M, BM)).
+
+// region: kernel
 #include "tile/stage.cuh"
 #include "tile/store_mma.cuh"
 
-// region: kernel
 constexpr int BM = 128, BN = 256, BK = 32, WM = 64, WN = 64, THREADS = 256;
 using Tiles = Stage<BM, BN, BK>;
 

@@ -3,13 +3,14 @@
 // Change: the warp holds fragments of a known layout, so that A and B come from shared memory in whole rows of 16 bytes.
 // Limit:  the rows of a matrix lie 64 or 256 bytes apart, on the same banks: ldmatrix meets four and eight of a kind.
 // Needs:  sm_80. A (M, K), B (K, N), C (M, N), bf16 (fp16 with -DF16), row-major. Grid (cdiv(N, BN), cdiv(M, BM)).
+
+// region: kernel
 #include "ptx/address.cuh"
 #include "ptx/ldmatrix.cuh"
 #include "tile/chunk.cuh"
 #include "tile/store_mma.cuh"
 #include "tile/swizzle.cuh"
 
-// region: kernel
 constexpr int BM = 128, BN = 128, BK = 32, WM = 64, WN = 64, THREADS = 128;
 
 extern "C" __global__ void __launch_bounds__(THREADS)

@@ -3,13 +3,14 @@
 // Change: a chunk lies at its index XOR its row, so that the eight rows of a matrix fall on all 32 banks.
 // Limit:  nothing moves while the warps multiply, and they multiply nothing while the next tile is copied.
 // Needs:  sm_80. A (M, K), B (K, N), C (M, N), bf16 (fp16 with -DF16), row-major. Grid (cdiv(N, BN), cdiv(M, BM)).
+
+// region: kernel
 #include "ptx/address.cuh"
 #include "ptx/ldmatrix.cuh"
 #include "tile/chunk.cuh"
 #include "tile/store_mma.cuh"
 #include "tile/swizzle.cuh"
 
-// region: kernel
 constexpr int BM = 128, BN = 128, BK = 32, WM = 64, WN = 64, THREADS = 128;
 
 extern "C" __global__ void __launch_bounds__(THREADS)
