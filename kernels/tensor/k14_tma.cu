@@ -78,4 +78,4 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
     }
     work.store(C, M, N, m0 + wm, n0 + 64 * box, lane);
 }
-// endregion: kernel
+// endregion

@@ -1,0 +1,435 @@
+# %% [markdown]
+# # 14 · TMA
+#
+# **Who computes addresses now?** One thread names a box by its coordinates, and a unit of its own fetches it, swizzles
+# it, fills what lies outside the matrix with zeros, and counts the bytes. The multiply stays that of chapter 12; what
+# goes is most of the work around it.
+
+# %% [markdown]
+# ## At a glance
+#
+# - **Builds on:** [12](12_multistage_pipelines.ipynb): stages; [11](11_mma_and_ldmatrix.ipynb): `ldmatrix`, the
+#   swizzle.
+# - **You will be able to:** describe a matrix to TMA and say why a description is refused; drive a ring of stages with
+#   two mbarriers each; read a barrier that hangs; tell when a proxy fence is missing; store C as boxes.
+# - **Needs:** nothing. Native on Hopper and Blackwell, the RTX 50 cards included (compute capability 9.0 and up).
+# - **Time:** 120 minutes.
+
+# %% tags=["setup", "hide-input"]
+# Set-up, the same in every notebook: find the course, or fetch it.
+import subprocess
+import sys
+from pathlib import Path
+
+root = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / "gemmlab").is_dir()), Path("gemm-ladder"))
+if not root.is_dir():
+    url = "https://github.com/gemm-ladder/gemm-ladder"
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", "--branch=main", url, root.name], check=True)
+sys.path.insert(0, str(root.resolve()))
+
+import numpy as np
+
+import gemmlab as gl
+
+# %load_ext gemmlab.magic
+print(gl.device().reason)
+
+# %% [markdown]
+# ## The limit
+#
+# `cp.async` keeps data in flight without registers, but *every* 16 bytes still take an instruction with an address of
+# their own: a stage of 48 KB is 3,072 copies. **Predict:** how many instructions beside `mma` and `ldmatrix` does the
+# kernel of chapter 12 execute per `mma`? How many are left if five instructions per stage do all the moving?
+
+# %%
+from kernels import ROOT
+
+KERNELS = ("k12_multistage", "k14_tma")
+for kernel in KERNELS:
+    short, long = (gl.count(kernel, 128, 256, K).mix() for K in (512, 768))
+    loop = {name: count - short.get(name, 0) for name, count in long.items()}
+    rest = (sum(loop.values()) - loop["mma"] - loop["ldsm"]) / loop["mma"]
+    print(f"{kernel:15} {rest:.2f} other PTX instructions per mma, {gl.compile(kernel).registers} registers")
+
+# %% [markdown]
+# ## The idea: a map, boxes, coordinates
+#
+# The host describes a matrix once, in 128 bytes: base address, extents, strides *in bytes*, the box that one copy
+# moves, a swizzle, what to fill in outside. The kernel gets this **tensor map** as a parameter and asks for
+# "the box at column 88, row 64". Coordinates count elements, the innermost dimension first, and may lie outside.
+
+# %%
+gl.widgets.tensor_map_explorer(box=(16, 64), columns=100, at=(88, 64))
+
+# %% [markdown]
+# The map must stay where the copy engine can read it: `const __grid_constant__ CUtensorMap` leaves it in the constant
+# bank, where parameters are anyway. Without the keyword, taking the address makes a copy in local memory, useless to
+# TMA.
+#
+# When `cuTensorMapEncodeTiled` refuses, it says `CUDA_ERROR_INVALID_VALUE` and no more. `gl.tensor_map` applies its
+# rules first. **Predict** which of these five pass.
+
+# %%
+half = np.zeros((4096, 4096), np.float16)
+TRIES = {
+    "box 64 x 128, swizzle 128": (half, (64, 128), 128),
+    "box 64 x 32, swizzle 128": (half, (64, 32), 128),
+    "box 300 x 64": (half, (300, 64), 0),
+    "rows of 100 elements": (np.zeros((64, 100), np.float16), (64, 64), 128),
+    "box larger than the array": (np.zeros((33, 40), np.float16), (64, 64), 128),
+}
+for what, (array, box, swizzle) in TRIES.items():
+    try:
+        print(f"{what}: {gl.tensor_map(array, box, swizzle=swizzle).box_bytes} bytes per copy")
+    except gl.GemmlabError as error:
+        print(f"{what}: {error}")
+
+# %% [markdown]
+# One guide demands an inner box of *exactly* 128 bytes for the 128-byte swizzle; at most 128 is the rule. So `B`'s 256
+# columns travel as four boxes of 64. And rows of 100 elements cannot be mapped at all: our host helper copies such a
+# matrix into padded rows and says so.
+#
+# ## Look at a box
+#
+# What does TMA put where? This kernel fetches one box and copies shared memory out as it lies.
+
+# %%
+# %%cuda look DIMS=2
+# #include "ptx/fence.cuh"
+# #include "ptx/tma.cuh"
+#
+# extern "C" __global__ void look(const __grid_constant__ CUtensorMap map,
+#                                 short* out, int bytes, int x, int y, int z, int w) {
+#     extern __shared__ __align__(1024) short box[];
+#     __shared__ mbarrier_t full;
+#     if (threadIdx.x == 0) {
+#         mbarrier_init(&full, 1);
+#         fence_mbarrier_init();
+#         mbarrier_arrive_expect_tx(&full, bytes);
+#         if (DIMS == 2) tma_load_2d(box, &map, x, y, &full);
+#         if (DIMS == 3) tma_load_3d(box, &map, x, y, z, &full);
+#         if (DIMS == 4) tma_load_4d(box, &map, x, y, z, w, &full);
+#     }
+#     __syncthreads();
+#     mbarrier_wait_parity(&full, 0);
+#     for (int i = threadIdx.x; i < bytes / 2; i += 32) out[i] = box[i];
+# }
+
+
+# %%
+def fetch(array, box, at, kernel=look, swizzle=0):
+    """Return shared memory after the copy of the box at `at` (innermost coordinate first)."""
+    tensor, at = gl.tensor_map(array, box, swizzle=swizzle), (*at, 0, 0, 0)[:4]
+    out = np.zeros(tensor.box_bytes // 2, np.int16)
+    gl.launch(kernel, tensor, out, tensor.box_bytes, *at, grid=1, block=32, shared=tensor.box_bytes)
+    return out
+
+
+numbers = np.arange(12 * 64, dtype=np.int16).reshape(12, 64)
+print(fetch(numbers, (4, 16), at=(-3, 10)).reshape(4, 16))  # rows 10 to 13, columns -3 to 12
+
+# %% [markdown]
+# Zeros on both sides and below: the tail of `K` and the edges of `M` and `N` need no test *when loading*. Stores are
+# another matter: ordinary stores to C keep theirs.
+#
+# Now the swizzle. Each row holds chunks 0 to 7 of 16 bytes. **Predict** where they land with 128 bytes, and with 64.
+
+# %%
+for swizzle in (128, 64):
+    lies = fetch(numbers, (8, swizzle // 2), at=(0, 0), swizzle=swizzle)
+    print(f"swizzle {swizzle}: chunk of the row, by place in shared memory")
+    print(lies.reshape(8, swizzle // 16, 8)[..., 0] % 64 // 8)
+
+# %%
+gl.plots.swizzle(32, 64, 128)
+
+# %% [markdown]
+# Bits 4 to 6 of the address are XORed with bits 7 to 9 (64 bytes: 4–5 with 7–8; 32 bytes: 4 with 7): chapter 11's
+# swizzle, so the same `ldmatrix` addresses fit. It is no secret: the CUDA guide and the driver's header describe it.
+# But it reads bits of the *absolute* address. A buffer aligned to 128 bytes is not enough: tiles start at multiples of
+# 1,024 (512, 256), or the pattern is shifted.
+#
+# ## Who says that it has arrived?
+#
+# An **mbarrier** (a barrier object of 8 bytes in shared memory, not a "memory barrier") counts two things in a phase:
+# arrivals still missing and bytes still missing. When both reach zero, the phase is over and the next begins.
+
+# %% [markdown]
+# - `mbarrier.init` sets the arrivals per phase. For a copy: 1, and that one is *the thread's*, with
+#   `arrive.expect_tx(bytes)`. TMA never arrives; it only takes its bytes off.
+# - `try_wait.parity(p)` succeeds when the phase of parity `p` is *complete*. So a wait for parity 1 passes on a new
+#   barrier: the phase before the first counts as over. (Its time limit, if given, is in nanoseconds.)
+# - Announced are whole boxes, filled zeros included.
+#
+# **Predict** what happens if too few bytes are announced, or too many.
+
+# %%
+tensor, out = gl.tensor_map(numbers, (4, 16)), np.zeros(64, np.int16)
+for announced in (64, 256):
+    launched = gl.launch(look, tensor, out, announced, 0, 0, 0, 0, grid=1, block=32, shared=256, backend="emulator")
+    print(launched.report.errors[0].message)
+
+# %% [markdown]
+# On a GPU both hang without a word. A hanging kernel is the usual way to meet a barrier; the questions are always the
+# same: which phase, how many arrivals, how many bytes?
+#
+# ## The kernel
+#
+# A ring of four stages, each with two barriers: `full` (bytes have come) and `empty` (every warp has read). Thread 0
+# produces three steps ahead; eight warps consume. `WarpTile` (in `kernels/tile/`) is chapter 11's warp tile: swizzled
+# `ldmatrix`, double-buffered fragments, `mma.sync`.
+
+# %% tags=["kernel"] gemmlab={"kernel": "tensor/k14_tma.cu"}
+# %%cuda tma BK=64 STAGES=4
+# #include "ptx/fence.cuh"
+# #include "ptx/tma.cuh"
+# #include "tile/tile_order.cuh"
+# #include "tile/warp_tile.cuh"
+#
+# constexpr int BM = 128, BN = 256, WM = 64, WARPS = BM / WM * (BN / 64);
+#
+# struct Stage {
+#     T a[BM][BK], b[BN / 64][BK][64];  // B as boxes of 64 columns
+# };
+# struct Shared {
+#     Stage stage[STAGES];
+#     mbarrier_t full[STAGES], empty[STAGES];
+# };
+#
+# extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
+#     tma(const __grid_constant__ CUtensorMap A,
+#         const __grid_constant__ CUtensorMap B, T* C, int M, int N, int K) {
+#     extern __shared__ __align__(1024) unsigned char raw[];
+#     Shared& s = *reinterpret_cast<Shared*>(raw);
+#     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+#     const int steps = (K + BK - 1) / BK, rows = (M + BM - 1) / BM;
+#     const Tile tile = grouped_tile<8>(blockIdx.x, rows, (N + BN - 1) / BN);
+#     const int m0 = tile.m * BM, n0 = tile.n * BN;
+#
+#     if (threadIdx.x == 0) {
+#         for (int i = 0; i < STAGES; ++i) {
+#             mbarrier_init(&s.full[i], 1);  // the producer's arrival, and bytes
+#             mbarrier_init(&s.empty[i], WARPS);  // an arrival of each warp
+#         }
+#         fence_mbarrier_init();
+#     }
+#     __syncthreads();
+#
+#     auto produce = [&](int step) {  // thread 0 fills the stage of this step
+#         const int i = step % STAGES, turn = step / STAGES, k0 = step * BK;
+#         // NOTE: a new barrier lets parity 1 pass: the phase before is over.
+#         mbarrier_wait_parity(&s.empty[i], turn % 2 ^ 1);
+#         fence_proxy_async_shared();  // ldmatrix before, copies after
+#         mbarrier_arrive_expect_tx(&s.full[i], sizeof(Stage));
+#         tma_load_2d(s.stage[i].a, &A, k0, m0, &s.full[i]);
+#         for (int j = 0; j < BN / 64; ++j)
+#             tma_load_2d(s.stage[i].b[j], &B, n0 + 64 * j, k0, &s.full[i]);
+#     };
+#     for (int step = 0; step < min(steps, STAGES - 1); ++step)
+#         if (threadIdx.x == 0) produce(step);
+#
+#     const int wm = warp % (BM / WM) * WM, box = warp / (BM / WM);
+#     WarpTile<BK, WM> work(wm, sizeof(Stage::a) + box * 128 * BK, lane);
+#     mbarrier_wait_parity(&s.full[0], 0);
+#     work.fetch(0, shared_address(&s.stage[0]), 0);
+#     for (int step = 0; step < steps; ++step) {
+#         const int i = step % STAGES, next = (step + 1) % STAGES;
+# #pragma unroll
+#         for (int k = 0; k < BK / 16; ++k) {  // fragments come one k ahead
+#             if (k + 1 < BK / 16) {
+#                 work.fetch((k + 1) % 2, shared_address(&s.stage[i]), k + 1);
+#             } else if (step + 1 < steps) {
+#                 mbarrier_wait_parity(&s.full[next], (step + 1) / STAGES % 2);
+#                 work.fetch(0, shared_address(&s.stage[next]), 0);
+#             }
+#             if (k == 0 && threadIdx.x == 0 && step + STAGES - 1 < steps)
+#                 produce(step + STAGES - 1);
+#             work.multiply(k % 2);
+#         }
+#         __syncwarp();
+#         if (lane == 0) mbarrier_arrive(&s.empty[i]);
+#     }
+#     work.store(C, M, N, m0 + wm, n0 + 64 * box, lane);
+# }
+
+# %% [markdown]
+# - **Nothing advances a pointer.** A step is `k0 = step * BK`; the edge needs no second code path.
+# - **`fence_mbarrier_init`**: `init` is an ordinary write, and the copy engine reads the barrier through another path,
+#   the *async proxy*. `__syncthreads` alone does not connect the two.
+# - **`fence_proxy_async_shared`** orders the warps' `ldmatrix` (generic proxy) before the copy that overwrites the
+#   stage. Many public kernels omit it; the emulator warns.
+# - **A stage is released after its last read**, once per warp, behind `__syncwarp`: the arrival speaks for 32 lanes.
+# - **Tile order**: groups of eight rows of tiles, right for any grid. One guide's "width 8" leaves tiles out unless the
+#   grid is a multiple of 8.
+
+# %%
+rule = {
+    "grid": ["cdiv(M, 128) * cdiv(N, 256)", "1", "1"], "block": [256, 1, 1], "shared": "4 * (49152 + 16)",
+    "args": ["map(A, 128, 64, 128)", "map(B, 64, 64, 128)", "C", "M", "N", "K"],
+    **dict.fromkeys(("a_dtype", "b_dtype", "c_dtype"), "bfloat16"),
+}
+gl.check(tma, rule=rule)
+
+# %% [markdown]
+# Copies land as *late* as the rules allow here. The next figure is from that run: one stage's two barriers, each phase
+# with the arrivals and bytes that it waits for.
+
+# %%
+events = gl.trace_events("k14_tma", 128, 256, 512)
+gl.plots.phases(events, ("full 0", "empty 0"), title="Stage 0 of 4, eight steps of k")
+
+# %%
+gl.widgets.roles(events)
+
+# %% [markdown]
+# ## Break it
+#
+# Three single changes. **Predict** for each: does it hang, is it wrong at once, or wrong once a week on a GPU?
+
+# %%
+early = "        if (lane == 0) mbarrier_arrive(&s.empty[i]);\n"
+BREAKS = {
+    "A arrives without a swizzle": ((), {"args": ["map(A, 128, 64, 0)", *rule["args"][1:]]}),
+    "parity of the step, not of the turn": ((("(step + 1) / STAGES % 2", "(step + 1) % 2"),), {}),
+    "released before it is read": (((early, ""), ("#pragma unroll\n", early + "#pragma unroll\n")), {}),
+}
+for what, (edits, change) in BREAKS.items():
+    broken = tma.text
+    for old, new in edits:
+        broken = broken.replace(old, new)
+    try:
+        gl.check(gl.cuda_source(broken, "tma", BK=64, STAGES=4), [(128, 256, 512)], rule=rule | change, quiet=True)
+    except gl.CheckError as error:
+        print(f"{what}:\n  {str(error)[:300]}\n")
+
+# %% [markdown]
+# The first is wrong everywhere, at once. The other two are races: data usually arrives in time, and a stage is usually
+# read before it is filled again. The emulator does not wait for bad luck, it follows the order that the rules promise.
+#
+# ## C on the way back
+#
+# `k14_tma` stores 4 bytes per lane, behind tests of row and column. A box can travel the other way, too: write it to
+# shared memory, swizzled, and let one lane start the copy. The ring's bytes are free by then, *if* every copy has
+# landed and every warp has read: one `__syncthreads`.
+
+# %%
+print((ROOT / "tile" / "store_box.cuh").read_text().split("int lane) {\n")[1])
+
+# %% [markdown]
+# - Each lane fences **its own** stores, then the warp meets, then one lane starts the copy. A barrier orders threads;
+#   only the proxy fence orders their stores before the copy engine's reads.
+# - The map clips the box at the edges of C: no test. In exchange C's rows must be multiples of 16 bytes.
+# - `wait_group.read` waits until the source has been read; shared memory must not end, or be reused, before.
+#
+# **Predict:** instructions and requests for a tile of 128 × 256, and bank conflicts of the stores.
+
+# %%
+for kernel in ("k14_tma", "k14_tma_store"):
+    c = gl.count(kernel, 128, 256, 128)
+    out, shared = c.total(space="global", op="st"), c.total(space="shared")
+    print(f"{kernel:14} {out.requests:4} store requests for {out.bytes:,} bytes in {out.sectors:,} sectors;",
+          f"{shared.excess_wavefronts} excess wavefronts")
+
+# %% [markdown]
+# ## One dimension, and up to five
+#
+# Without a map: `cp.async.bulk` moves a run of bytes, aligned to 16 and a multiple of 16 long, each way.
+
+# %%
+# %%cuda through
+# #include "ptx/fence.cuh"
+# #include "ptx/tma.cuh"
+#
+# extern "C" __global__ void through(const float* from, float* to, int bytes) {
+#     extern __shared__ __align__(16) float line[];
+#     __shared__ mbarrier_t full;
+#     if (threadIdx.x > 0) return;
+#     mbarrier_init(&full, 1);
+#     fence_mbarrier_init();
+#     mbarrier_arrive_expect_tx(&full, bytes);
+#     cp_async_bulk_load(line, from, bytes, &full);
+#     mbarrier_wait_parity(&full, 0);
+#     cp_async_bulk_store(to, line, bytes);  // no generic store: no proxy fence
+#     cp_async_bulk_commit_group();
+#     cp_async_bulk_wait_group<0>();
+# }
+
+
+# %%
+line = np.arange(256, dtype=np.float32)
+there = np.zeros_like(line)
+print(gl.launch(through, line, there, line.nbytes, grid=1, block=32, shared=line.nbytes), (there == line).all())
+
+# %% [markdown]
+# With a map a box has up to five dimensions, and *each* has its own bounds. A stack of matrices seen as one tall matrix
+# would bleed from one into the next; as three dimensions it does not. Four: the 3 × 3 neighbourhood of a pixel in an
+# image (batch, row, column, channel), with the zeros of its border, which is what convolutions ask for.
+
+# %%
+stack = np.arange(1, 1 + 2 * 3 * 8, dtype=np.int16).reshape(2, 3, 8)
+three = gl.cuda_source(look.text, "look", DIMS=3)
+print(fetch(stack.reshape(6, 8), (4, 8), at=(0, 1)).reshape(4, 8)[:, 0], "as rows: the next matrix bleeds in")
+print(fetch(stack, (1, 4, 8), at=(0, 1, 0), kernel=three).reshape(4, 8)[:, 0], "as a stack")
+
+# %%
+image = np.arange(1, 1 + 4 * 5 * 8, dtype=np.int16).reshape(1, 4, 5, 8)
+four = gl.cuda_source(look.text, "look", DIMS=4)
+print(fetch(image, (1, 3, 3, 8), at=(0, -1, -1, 0), kernel=four).reshape(3, 3, 8)[..., 0])  # around pixel (0, 0)
+
+# %% [markdown]
+# | instruction | dimensions | for example |
+# |---|---|---|
+# | `cp.async.bulk` | a run of bytes, no map | vectors, packed scales |
+# | `cp.async.bulk.tensor.1d` … `.2d` | 1, 2 | tiles of A, B and C |
+# | `.3d` | 3 | a batch of matrices, one attention head |
+# | `.4d`, `.5d` | 4, 5 | images, volumes, blocked layouts |
+# | `….multicast::cluster` | any | one copy for several CTAs: chapter 17 |
+#
+# ## Predict, then measure
+#
+# **Predict** from chapter 12: how much do two, three and four stages of 48 KB differ? Eight stages of 24 KB (`BK = 32`,
+# so `A` has rows of 64 bytes and the 64-byte swizzle)? Is it faster than `cp.async`?
+
+# %%
+STUDIES = ("k14_tma_2_stages", "k14_tma_3_stages", "k14_tma_64b_4_stages", "k14_tma_64b", "k12_multistage", "k14_tma",
+           "k14_tma_store")
+found = {kernel: gl.measure(kernel, 4096, 4096, 4096) for kernel in STUDIES}
+for kernel, m in found.items():
+    rate = f"{m.tflops:6.1f} TFLOP/s" if m.tflops else "not recorded yet"
+    print(f"{kernel:21} {rate}", f"= {m.ratio:.2f} of cuBLAS" if m.ratio else "")
+print("4096 × 4096 × 4096, bf16,", found["k14_tma"].label)
+
+# %%
+for kernel in ("k12_multistage", "k14_tma", "k14_tma_store"):
+    print(gl.verdict(kernel))
+
+# %%
+rungs = ["k12_multistage", "k14_tma", "k14_tma_store"]
+counters = {kernel: gl.count(kernel, 128, 256, 512) for kernel in rungs}
+gl.plots.recorded_roofline("H200", "bfloat16", kernels=rungs, bytes="requested", counters=counters)
+
+# %%
+gl.plots.matrix_rows({"A": gl.trace("k14_tma", 128, 256, 64)})
+
+# %% [markdown]
+# ## What limits us now?
+#
+# > **Takeaway.** A tensor map replaces address arithmetic by coordinates, an mbarrier replaces counting groups by
+# > counting
+# > bytes, and a proxy fence stands wherever threads and the copy engine touch the same memory.
+
+# %% [markdown]
+# ## Exercises
+#
+# In [exercises/14_tma.ipynb](../exercises/14_tma.ipynb): **14.1** which maps are refused, **14.2** ask for a stage,
+# **14.3** repair the ring, **14.4** repair the way back.
+#
+# ## References
+#
+# - NVIDIA, [PTX ISA](https://docs.nvidia.com/cuda/parallel-thread-execution/): `cp.async.bulk.tensor`, `mbarrier`,
+#   `fence.proxy.async`, "Tensors".
+# - NVIDIA, [CUDA C++ Programming Guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/): asynchronous data
+#   copies, tensor memory access, swizzle modes.
+# - NVIDIA, [CUDA driver API](https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TENSOR__MEMORY.html):
+#   `cuTensorMapEncodeTiled`.
+# - NVIDIA, [CUTLASS](https://github.com/NVIDIA/cutlass): `include/cute/arch/copy_sm90_tma.hpp`, the pipeline classes.
