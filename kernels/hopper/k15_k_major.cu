@@ -1,6 +1,7 @@
 // Change: B is stored by columns, as an array (N, K): both operands are K-major, and B's tile is one box.
 // Limit:  as k15_wgmma.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes. Boxes: of A and B 128 x 64, both swizzled by 128 bytes.
+// region: kernel
 #include "ptx/fence.cuh"
 #include "ptx/tma.cuh"
 #include "ptx/wgmma.cuh"
@@ -14,7 +15,6 @@ struct Shared {
   mbarrier_t full;
 };
 
-// region: kernel
 extern "C" __global__ void __launch_bounds__(128, 3)
 k_major(const __grid_constant__ CUtensorMap A,
         const __grid_constant__ CUtensorMap B, T* C,

@@ -1,6 +1,7 @@
 // Change: one instruction of 128 threads multiplies 64 x 128 x 16, both operands straight from shared memory.
 // Limit:  copy, wait, multiply, wait: only the SM's other CTAs fill the gaps.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes. Boxes: A 128 x 64, B 64 x 64, both swizzled by 128 bytes.
+// region: kernel
 #include "ptx/fence.cuh"
 #include "ptx/tma.cuh"
 #include "ptx/wgmma.cuh"
@@ -9,12 +10,11 @@
 constexpr int BM = 128, BN = 128, BK = 64;
 
 struct Shared {
-  alignas(1024) T a[BM * BK];          // K-major: a row of 128 bytes per m
-  alignas(1024) T b[BN / 64][BK * 64]; // N-major: boxes of 64 columns, a row of 128 bytes per k
+  alignas(1024) T a[BM * BK];           // K-major: a row of 128 bytes per m
+  alignas(1024) T b[BN / 64][BK * 64];  // N-major: boxes of 64 columns
   mbarrier_t full;
 };
 
-// region: kernel
 extern "C" __global__ void __launch_bounds__(128, 3)
 wgmma(const __grid_constant__ CUtensorMap A,
       const __grid_constant__ CUtensorMap B, T* C,

@@ -1,6 +1,7 @@
 // Change: four registers replace A's descriptor: the threads could change A on its way (scale it, widen it).
 // Limit:  as k15_wgmma, and the loads of A are instructions again.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes. Boxes: A 128 x 64, B 64 x 64, both swizzled by 128 bytes.
+// region: kernel
 #include "ptx/fence.cuh"
 #include "ptx/ldmatrix.cuh"
 #include "ptx/tma.cuh"
@@ -10,20 +11,19 @@
 constexpr int BM = 128, BN = 128, BK = 64;
 
 struct Shared {
-  alignas(1024) T a[BM * BK];          // K-major: a row of 128 bytes per m
-  alignas(1024) T b[BN / 64][BK * 64]; // N-major: boxes of 64 columns, a row of 128 bytes per k
+  alignas(1024) T a[BM * BK];           // K-major: a row of 128 bytes per m
+  alignas(1024) T b[BN / 64][BK * 64];  // N-major: boxes of 64 columns
   mbarrier_t full;
 };
 
-// The 16 x 16 elements of A from (row, k) on: each lane points at one swizzled row of 16 bytes.
-__device__ __forceinline__ void load_a(unsigned (&frag)[4], const T* a, int row, int k) {
+// 16 x 16 elements of A from (row, k) on; a lane points at one row of 16 bytes.
+__device__ void load_a(unsigned (&frag)[4], const T* a, int row, int k) {
   int lane = threadIdx.x % 32;
   row += lane % 16;
   int chunk = (k / 8 + lane / 16) ^ row % 8;
   ldmatrix_x4(frag, shared_address(a + row * BK + chunk * 8));
 }
 
-// region: kernel
 extern "C" __global__ void __launch_bounds__(128, 2)
 wgmma_rs(const __grid_constant__ CUtensorMap A,
          const __grid_constant__ CUtensorMap B, T* C,

@@ -1,6 +1,7 @@
 // Change: a ring of stages, filled STAGES - 1 tiles ahead; one group of multiplications stays under way.
 // Limit:  all eight warps meet in every turn before one of them may refill a stage.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes. Boxes: A 128 x 64, B 64 x 64, both swizzled by 128 bytes.
+// region: kernel
 #include "ptx/fence.cuh"
 #include "ptx/tma.cuh"
 #include "tile/ring.cuh"
@@ -25,7 +26,6 @@ struct Shared {
   mbarrier_t full[STAGES];
 };
 
-// region: kernel
 __device__ void copy_tiles(Shared& s, int stage, const CUtensorMap* A,
                            const CUtensorMap* B, int m, int n, int k) {
   mbarrier_t* full = &s.full[stage];

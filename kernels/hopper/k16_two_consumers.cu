@@ -1,6 +1,7 @@
 // Change: two warpgroups multiply, one copies: a tile of 128 x 256, and a third more work per byte from L2.
 // Limit:  48 bytes per cycle and SM from L2 at full speed; nobody multiplies during the epilogue.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes. Boxes: A 128 x 64, B 64 x 64, both swizzled by 128 bytes.
+// region: kernel
 #include "ptx/barrier.cuh"
 #include "ptx/fence.cuh"
 #include "ptx/registers.cuh"
@@ -18,7 +19,6 @@ struct Shared {
   mbarrier_t full[STAGES], empty[STAGES];
 };
 
-// region: kernel
 extern "C" __global__ void __launch_bounds__(384, 1)
 two_consumers(const __grid_constant__ CUtensorMap A,
               const __grid_constant__ CUtensorMap B, T* C,

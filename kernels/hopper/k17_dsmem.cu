@@ -1,6 +1,7 @@
 // Change: two CTAs split K, then trade halves of their sums through distributed shared memory.
 // Limit:  as k15_wgmma per CTA; it pays where there are fewer tiles than SMs.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes. Boxes: A 128 x 64, B 64 x 64, both swizzled by 128 bytes.
+// region: kernel
 #include "ptx/cluster.cuh"
 #include "ptx/fence.cuh"
 #include "ptx/tma.cuh"
@@ -12,11 +13,10 @@ constexpr int BM = 128, BN = 128, CTAS = 2;
 struct Shared {
   alignas(1024) T a[BM * BK];
   T b[BN / 64][BK * 64];
-  float4 received[BN / 8][128];  // 64 rows of partial sums: [four accumulators][thread]
+  float4 received[BN / 8][128];  // 64 rows of sums: [four of them][thread]
   mbarrier_t full;
 };
 
-// region: kernel
 __device__ void send(const float (&d)[BN / 2], Shared& s, unsigned peer) {
 #pragma unroll
   for (int i = 0; i < BN / 8; ++i)

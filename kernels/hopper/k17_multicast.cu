@@ -1,6 +1,7 @@
 // Change: two CTAs, one above the other, share their tile of B: each copies half of it to both.
 // Limit:  nobody multiplies during the epilogue.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes. Boxes: A 128 x 64, B 64 x 64, both swizzled by 128 bytes.
+// region: kernel
 #include "ptx/barrier.cuh"
 #include "ptx/cluster.cuh"
 #include "ptx/fence.cuh"
@@ -19,7 +20,6 @@ struct Shared {
   mbarrier_t full[STAGES], empty[STAGES];
 };
 
-// region: kernel
 extern "C" __global__ void
 __cluster_dims__(1, CTAS, 1) __launch_bounds__(384, 1)
 multicast(const __grid_constant__ CUtensorMap A,
