@@ -12,6 +12,8 @@
     instruction_mix(counters)                                         warp instructions by class
     sectors_by_line(counters)                                         sectors per request, by source line
     ladder_bars(records)                                              measured kernels beside cuBLAS
+    number_formats(), error_curves()                 bits of a number; measured errors over K
+    tensor_core_table(), fma_per_register()          five generations; what one register earns
     machine_map(blocks=8)                                             grid, block, warp, lane, and the SMs that run them
     tile_order({"plain": None, "groups": 8})          order of tiles, and what a wave shares in L2
     thread_map((32, 8), x="m")                                        thread -> warp -> element of C
@@ -27,7 +29,10 @@ from gemmlab.plots import palette
 from gemmlab.plots.bank_grid import bank_grid, describe_banks
 from gemmlab.plots.boxes import tensor_box
 from gemmlab.plots.counts import instruction_mix, sectors_by_line
+from gemmlab.plots.error_curves import error_curves, recorded_errors
+from gemmlab.plots.formats import number_formats
 from gemmlab.plots.fragments import fragments
+from gemmlab.plots.generations import fma_per_register, tensor_core_table
 from gemmlab.plots.ladder import ladder_bars, recorded_roofline
 from gemmlab.plots.layers import llm_layers
 from gemmlab.plots.lines import lines, staircase
@@ -45,8 +50,10 @@ from gemmlab.plots.thread_map import thread_map
 from gemmlab.plots.tile_orders import tile_order
 
 __all__ = [
-    "bank_grid", "count_reads", "describe_banks", "describe_sectors", "fragments", "instruction_mix", "ladder_bars",
-    "lines", "llm_layers", "machine_map", "matrix_rows", "outer_product", "owners_of", "palette", "patch_intensity",
-    "patch_intensity_of", "phases", "reads_per_element", "recorded_roofline", "roles", "roofline", "sector_map",
-    "sectors_by_line", "staircase", "swizzle", "tensor_box", "thread_map", "tile_order", "timeline", "warp_patches",
+    "bank_grid", "count_reads", "describe_banks", "describe_sectors", "error_curves", "fma_per_register",
+    "fragments", "instruction_mix", "ladder_bars", "lines", "llm_layers", "machine_map", "matrix_rows",
+    "number_formats", "outer_product", "owners_of", "palette", "patch_intensity", "patch_intensity_of", "phases",
+    "reads_per_element", "recorded_errors", "recorded_roofline", "roles", "roofline", "sector_map",
+    "sectors_by_line", "staircase", "swizzle", "tensor_box", "tensor_core_table", "thread_map", "tile_order",
+    "timeline", "warp_patches",
 ]  # fmt: skip
