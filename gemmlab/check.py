@@ -32,7 +32,6 @@ SCALES = (1.0, 1e3, 1e-3)
 SHOWN_FINDINGS = 2
 FEW_SMS = 2  # of the GPU that persistent kernels also meet on the emulator, so that a CTA gets several tiles
 UNFINISHED = {"deadlock", "livelock"}  # rules under which the values say nothing
-_UNSET_BITS = {1: 0x7F, 2: 0x7FE5, 4: 0x7FE5A5A5, 8: 0x7FFDA5A5A5A5A5A5}  # quiet NaN in each type of that size
 
 
 @dataclass(frozen=True)
@@ -260,4 +259,4 @@ def _bits(array: np.ndarray) -> np.ndarray:
 
 def _unset(shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
     """Return an array of NaN whose bits no kernel makes by chance: an element with these bits was never written."""
-    return np.full(shape, _UNSET_BITS[dtype.itemsize], f"u{dtype.itemsize}").view(dtype)
+    return np.full(shape, reference.UNSET_BITS[dtype.itemsize], f"u{dtype.itemsize}").view(dtype)

@@ -62,7 +62,9 @@ SOURCES = {
     ),
 }
 
-ITEM_BYTES = {"float64": 8, "float32": 4, "tf32": 4, "float16": 2, "bfloat16": 2, "fp8": 1, "int8": 1, "fp4": 0.5}
+ITEM_BYTES = {
+    "float64": 8, "float32": 4, "tf32": 4, "float16": 2, "bfloat16": 2, "fp8": 1, "int8": 1, "fp4": 0.5, "int32": 4,
+}  # fmt: skip
 _ALIASES = {
     "fp64": "float64",
     "fp32": "float32",

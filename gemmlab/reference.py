@@ -37,6 +37,8 @@ UNIT = {
     "int8": 0.0,
     "int32": 0.0,
 }
+# What no kernel writes by chance, by bytes of an element: quiet NaN in floating-point types of that size.
+UNSET_BITS = {1: 0x7F, 2: 0x7FE5, 4: 0x7FE5A5A5, 8: 0x7FFDA5A5A5A5A5A5}
 TRUNCATION = 4  # of tensor cores, relative to correctly rounded accumulation
 RMS_ALLOWANCE = 8
 LIMIT_SCALE = 6  # standard deviations of an element of C that must fit into its type

@@ -26,6 +26,11 @@ RIVAL_NAMES = {
     "cublaslt_first": "cuBLASLt, first heuristic",
     "cublaslt_best": "cuBLASLt, best of its first eight heuristics",
 }
+MODES = {  # what a figure's label adds to the GPU and the date
+    "cold": "",
+    "warm": ", warm L2",
+    "sustained": ", sustained",
+}
 FIELDS = {  # name: type; every record has all of these
     "kernel": str,
     "chapter": str,
@@ -113,8 +118,8 @@ def validate(record: dict) -> dict:
             raise GemmlabError(f"{name}: field {key!r} must be a {kind.__name__}, not {value!r}")
     if not re.fullmatch(r"\d\d", record["chapter"]):
         raise GemmlabError(f"{name}: chapter must have two digits, not {record['chapter']!r}")
-    if record["mode"] not in ("cold", "warm"):
-        raise GemmlabError(f"{name}: mode must be 'cold' or 'warm', not {record['mode']!r}")
+    if record["mode"] not in MODES:
+        raise GemmlabError(f"{name}: mode must be one of {', '.join(MODES)}, not {record['mode']!r}")
     for who, samples in {"kernel": record["samples_us"], **record["rival_samples_us"]}.items():
         if not samples or not all(math.isfinite(s) and s > 0 for s in samples):
             raise GemmlabError(f"{name}: samples of {who} must be positive times in microseconds")

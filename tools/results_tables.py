@@ -34,6 +34,14 @@ CEILINGS = {
     "dram_read": "device memory, read alone",
     "dram_write": "device memory, write alone",
     "fp32_fma": "FP32 FMA, registers only",
+    "mma_tf32": "TF32 mma.sync, registers only",
+    "mma_bf16": "BF16 mma.sync, registers only",
+    "mma_f16": "FP16 mma.sync, registers only",
+    "mma_s8": "INT8 mma.sync, registers only",
+    "mma_ldmatrix_bf16": "BF16 mma.sync with ldmatrix",
+    "wgmma_bf16": "BF16 wgmma, shared memory",
+    "wgmma_f16": "FP16 wgmma, shared memory",
+    "wgmma_bf16_zeros": "BF16 wgmma on zeros (no measure of real data)",
 }
 
 
@@ -97,7 +105,7 @@ def ladder_full(directory: Path | None = None) -> str:
         times = [results.show_time(r["time_us"]), spread, three_digits(r["tflops"])]
         rivals = [three_digits(r["rivals"][name]) if name in r["rivals"] else NONE for name in results.RIVAL_NAMES]
         rows.append([f"`{r['kernel']}`", shape_of(r), *times, *rivals, share(r)])
-    head = ["kernel", "shape", "time", "spread", "TFLOP/s", "cuBLAS", "Lt first", "Lt best", "share"]
+    head = ["kernel", "shape", "time", "spread", "TFLOP/s", "cuBLAS", "in TF32", "Lt first", "Lt best", "share"]
     return (table(head, rows, right=2) if rows else "") + caption(data, records)
 
 

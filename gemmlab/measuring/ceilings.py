@@ -59,7 +59,7 @@ def measure_ceilings() -> dict:
     found = {}
     for name, (args, amount) in cases.items():
         per_us, unit = (1e6, "TFLOP/s") if name == "fp32_fma" else (1e3, "GB/s")
-        times, readings = _sample(_bind(name, args, blocks), sensors.sample)
+        times, readings = sample(_bind(name, args, blocks), sensors.sample)
         values = [round(amount / us / per_us, 3) for us in times]
         limit = hardware.limit("float32", sensors.max_sm_mhz()) if name == "fp32_fma" else hardware.bandwidth_gbs
         refuse_above(name, median(values), unit, limit)
@@ -79,7 +79,7 @@ def _bind(name: str, args: tuple, blocks: int) -> Callable[[], None]:
     return bind(compiled(name), *args, grid=blocks, block=THREADS)
 
 
-def _sample(launch: Callable[[], None], sensor: Callable[[], dict]) -> tuple[list[float], list[dict]]:
+def sample(launch: Callable[[], None], sensor: Callable[[], dict]) -> tuple[list[float], list[dict]]:
     """Return microseconds of single launches after three warm-up ones, and what the sensors read meanwhile."""
     import cupy
 

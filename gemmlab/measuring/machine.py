@@ -229,7 +229,7 @@ def _copy() -> dict:
 
     from gemmlab.launch import bind
     from gemmlab.measuring import telemetry
-    from gemmlab.measuring.ceilings import _sample
+    from gemmlab.measuring.ceilings import sample
     from kernels.simt.k01_stream import copy
 
     sms = telemetry.attributes()["sms"]
@@ -237,7 +237,7 @@ def _copy() -> dict:
     target, points = cupy.empty_like(source), []
     for warps in COPY_WARPS:
         start = bind(copy, source, target, grid=sms * max(1, warps // 32), block=32 * min(warps, 32))
-        times, _ = _sample(start, dict)
+        times, _ = sample(start, dict)
         points.append([warps, round(8 * COPY_FLOATS / median(times) / 1e3, 1)])
     if not bool((source == target).all()):
         raise GemmlabError("the copy did not copy: its rate means nothing")

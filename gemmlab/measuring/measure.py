@@ -52,7 +52,7 @@ class Measurement:
         """Say where the figure comes from: "measured on ..." or "recorded on ..., date"."""
         if self.record is None:
             return self.why
-        mode = "" if self.record["mode"] == "cold" else ", warm L2"
+        mode = results.MODES[self.record["mode"]]
         return f"{'recorded' if self.recorded else 'measured'} on {self.gpu}, {self.record['date']}{mode}"
 
     def __str__(self) -> str:
@@ -101,9 +101,10 @@ def measure(
     """Return the time of a kernel of the ladder at one shape, beside cuBLAS in the same run.
 
     `kernel`: a Spec or its name. On a GPU that can run it the kernel is checked, then timed (see
-    gemmlab.measuring.timing) in `rounds` interleaved rounds; `mode`: "cold" or "warm". Elsewhere the recorded figure
-    is returned and says so; where none is recorded, `record` is None and `why` says it. Raises GemmlabError for an
-    unknown kernel, a shape that it does not take, and everything that gemmlab.measuring.refusals refuses.
+    gemmlab.measuring.timing) in `rounds` interleaved rounds; `mode`: "cold", "warm", or "sustained" (each candidate
+    alone for some seconds, as hot as it gets). Elsewhere the recorded figure is returned and says so; where none is
+    recorded, `record` is None and `why` says it. Raises GemmlabError for an unknown kernel, a shape that it does not
+    take, and everything that gemmlab.measuring.refusals refuses.
     """
     from gemmlab.device import device
 
@@ -111,8 +112,8 @@ def measure(
     for name, size in zip("MNK", (M, N, K), strict=True):
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
             raise GemmlabError(f"{name} must be a positive integer, not {size!r}")
-    if mode not in ("cold", "warm"):
-        raise GemmlabError(f"mode must be 'cold' or 'warm', not {mode!r}")
+    if mode not in results.MODES:
+        raise GemmlabError(f"mode must be one of {', '.join(results.MODES)}, not {mode!r}")
     if not spec.accepts(M, N, K):
         raise GemmlabError(f"{spec.name} takes only M, N, K that are multiples of {spec.align}, not {M} x {N} x {K}")
     here = device()

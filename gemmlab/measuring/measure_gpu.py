@@ -4,87 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import functools
-
-import numpy as np
+from collections.abc import Callable
 
 from gemmlab import results
 from gemmlab.call import Call
 from gemmlab.compile import compile_kernel
 from gemmlab.errors import GemmlabError
-from gemmlab.hardware import rate_name
-from gemmlab.measuring import refusals, telemetry, timing
+from gemmlab.measuring import telemetry, timing
 from gemmlab.measuring.cublas import problem
+from gemmlab.measuring.inputs import Sets, Truth, unset
 from gemmlab.measuring.measure import Measurement, hardware_of, refuse_impossible
 from gemmlab.measuring.rivals import Rivals
-from gemmlab.reference import Problem, is_float, numpy_dtype
+from gemmlab.reference import Problem, numpy_dtype
 from gemmlab.rules import launch_rule
 
-TINY = 1e-30  # added to every bound: exact results have none
+SUSTAINED_S = 5.0  # seconds that a candidate runs in the mode of that name
 SCREEN_ROUNDS = 5  # rounds that choose the best of cuBLASLt's heuristics
 HEURISTIC_PREFIX = "heuristic "
-
-
-class Sets:
-    """Several random A, B and unset C for one kernel and shape on the GPU; set i of the rotation is `self[i]`."""
-
-    def __init__(self, spec, M: int, N: int, K: int, count: int, seed: int | None = None):
-        rng = np.random.default_rng(seed)
-        b_shape = Problem.of(spec).b_shape(N, K)
-        self.items = [
-            (_random(rng, (M, K), spec.a_dtype), _random(rng, b_shape, spec.b_dtype), _unset((M, N), spec.c_dtype))
-            for _ in range(count)
-        ]
-        for name, array in zip("AB", self.items[0], strict=False):
-            refusals.flat_input(name, array)
-
-    def __getitem__(self, i):
-        return self.items[i]
-
-    def __len__(self):
-        return len(self.items)
-
-
-def _random(rng, shape, dtype: str):
-    """Return normal numbers, or all values of an integer type alike, on the GPU."""
-    import cupy
-
-    if is_float(dtype):
-        return cupy.asarray(rng.standard_normal(shape, dtype=np.float32).astype(numpy_dtype(dtype)))
-    return cupy.asarray(rng.integers(-128, 128, shape, dtype=np.int8).astype(numpy_dtype(dtype)))
-
-
-def _unset(shape, dtype: str):
-    """Return NaN, or an integer that no product reaches, on the GPU: what is still there was never written."""
-    import cupy
-
-    return cupy.asarray(np.full(shape, np.nan if is_float(dtype) else np.iinfo(dtype).min, numpy_dtype(dtype)))
-
-
-class Truth:
-    """The FP64 product of one A and B on the GPU, and how far from it a right kernel may be (gemmlab.reference)."""
-
-    def __init__(self, A, B, spec):
-        import cupy
-
-        problem = Problem.of(spec)
-        A64, B64 = A.astype(cupy.float64), problem.logical(B).astype(cupy.float64)
-        self.exact = A64 @ B64
-        summing, storing = problem.error_factors(A.shape[1])
-        self.allowed = cupy.abs(A64) @ cupy.abs(B64)
-        self.allowed *= summing
-        self.allowed += storing * cupy.abs(self.exact) + TINY
-        self.fp32 = spec.a_dtype == spec.acc_dtype == "float32" and spec.math != "tf32"
-
-    def check(self, name: str, C) -> float:
-        """Refuse a wrong C; return its largest error over the largest |element|."""
-        import cupy
-
-        refusals.bad_output(name, C)
-        error = cupy.abs(C.astype(cupy.float64) - self.exact)
-        refusals.large_error(name, float((error / self.allowed).max()))
-        if self.fp32:
-            refusals.like_tf32(name, float(cupy.sqrt((error**2).mean() / (self.exact**2).mean())))
-        return float(error.max() / cupy.abs(self.exact).max())
 
 
 def measure_here(spec, M: int, N: int, K: int, mode: str, rounds: int, rivals: bool = True) -> Measurement:
@@ -93,24 +29,31 @@ def measure_here(spec, M: int, N: int, K: int, mode: str, rounds: int, rivals: b
 
 
 class Bench:
-    """One kernel at one shape on the current GPU: its data, its launches, its rivals."""
+    """One kernel at one shape on the current GPU: its data, its launches, its rivals.
 
-    def __init__(self, spec, M: int, N: int, K: int, mode: str = "cold"):
-        import cupy
+    `like`: another Bench of the same problem and shape, whose data, right answer and rivals serve this one too.
+    """
 
-        self.spec, self.shape, self.mode = spec, (M, N, K), mode
-        cupy.get_default_memory_pool().free_all_blocks()
-        self.about, self.telemetry = telemetry.attributes(), telemetry.Telemetry()
+    def __init__(self, spec, M: int, N: int, K: int, mode: str = "cold", seconds: float = SUSTAINED_S, like=None):
+        self.spec, self.shape, self.mode, self.seconds = spec, (M, N, K), mode, seconds
+        self.problem, self.like = Problem.of(spec), like
+        self.rel_error = 0.0
+        self.skipped: list[str] = like.skipped if like else []  # heuristics that do not run or are wrong: no rivals
+        self.about, self.telemetry = (like.about, like.telemetry) if like else (_about(), telemetry.Telemetry())
         self.clock_mhz = self.telemetry.max_sm_mhz() or self.about["clock_khz"] / 1000
         self.hardware = hardware_of(self.about)
-        set_bytes = _set_bytes(spec, M, N, K)
-        count = timing.rotation_sets(set_bytes, self.about["l2_bytes"], cupy.cuda.runtime.memGetInfo()[0], mode)
         self.flush_bytes = 2 * self.about["l2_bytes"] if mode == "cold" else 0
-        self.sets = Sets(spec, M, N, K, count)
+        self.sets = like.sets if like else self._sets()
         self.compiled = compile_kernel(spec)
         self.calls = self._calls()
-        self.rel_error = 0.0
-        self.skipped: list[str] = []  # heuristics that do not run or are wrong: no rivals
+
+    def _sets(self) -> Sets:
+        import cupy
+
+        set_bytes = _set_bytes(self.problem, *self.shape)
+        free = cupy.cuda.runtime.memGetInfo()[0]
+        count = timing.rotation_sets(set_bytes, self.about["l2_bytes"], free, self.mode == "warm")
+        return Sets(self.problem, *self.shape, count)
 
     def kernel(self):
         """Return launch(i) of our kernel, checked against FP64."""
@@ -163,8 +106,7 @@ class Bench:
         """Run `launch` and `finish` once on set 0 whose C is unset, compare with FP64; return `launch`."""
         import cupy
 
-        C = self.sets[0][2]
-        C[...] = _unset(self.shape[:2], self.spec.c_dtype)
+        C = unset(self.sets[0][2])
         cupy.cuda.Device().synchronize()
         launch(0)
         finish()
@@ -176,22 +118,29 @@ class Bench:
 
     @functools.cached_property
     def truth(self) -> Truth:
+        if self.like:
+            return self.like.truth
         A, B, _ = self.sets[0]
-        return Truth(A, B, self.spec)
+        return Truth(A, B, self.problem)
+
+    @functools.cached_property
+    def opponents(self) -> tuple[dict, str, str]:
+        """The rivals that are timed: ({name: launch(i)}, cuBLAS's version, why there is none)."""
+        if self.like:
+            return self.like.opponents
+        try:
+            runs, version = self.rivals()
+            return self._choose(runs), version, ""
+        except GemmlabError as error:
+            return {}, "", f"no rival: {error}"
 
     def run(self, rounds: int, with_rivals: bool = True) -> Measurement:
         """Time the kernel and its rivals in interleaved rounds and return the Measurement."""
-        if rounds < 1:
-            raise GemmlabError(f"rounds must be at least 1, not {rounds}")
-        candidates, version, why = {self.spec.name: self.kernel()}, "", self.telemetry.missing
-        if with_rivals:
-            try:
-                runs, version = self.rivals()
-                candidates.update(self._choose(runs))
-            except GemmlabError as error:
-                why = f"no rival: {error}"
-        timed = timing.compare(candidates, len(self.sets), rounds, self.flush_bytes, self.telemetry.sample)
-        record = self._record(timed, rounds, version)
+        return together({self: self.kernel()}, rounds, with_rivals)[0]
+
+    def measurement(self, timed: timing.Timed, rounds: int, rivals: dict, version: str, why: str) -> Measurement:
+        """Return what a comparison says about this kernel; refuse what the hardware cannot do."""
+        record = self._record(timed, rounds, rivals, version)
         refuse_impossible(self.spec, record, self.hardware, self.clock_mhz)
         limits = telemetry.throttling(timed.telemetry)
         if limits:
@@ -210,7 +159,7 @@ class Bench:
             out |= {"cublaslt_first": next(iter(listed.values())), "cublaslt_best": listed[best]}
         return out
 
-    def _record(self, timed: timing.Timed, rounds: int, cublas_version: str) -> dict:
+    def _record(self, timed: timing.Timed, rounds: int, rivals: dict, cublas_version: str) -> dict:
         spec, (M, N, K) = self.spec, self.shape
         record = {
             "kernel": spec.name,
@@ -228,7 +177,7 @@ class Bench:
             "mode": self.mode,
             "rounds": rounds,
             "samples_us": _round(timed.samples_us[spec.name]),
-            "rival_samples_us": {n: _round(s) for n, s in timed.samples_us.items() if n != spec.name},
+            "rival_samples_us": {name: _round(timed.samples_us[name]) for name in rivals},
         }
         record |= results.derive(record)
         record |= {
@@ -241,6 +190,7 @@ class Bench:
             "launches": timed.launches,
             "graphs": timed.graphs,
             "sets": len(self.sets),
+            "seconds": self.seconds if self.mode == "sustained" else None,
             "padded": list(self.calls[0].notes),
             "date": telemetry.today(),
             "source_sha256": results.spec_sha256(spec),
@@ -248,6 +198,33 @@ class Bench:
         with contextlib.suppress(GemmlabError):  # without an assembler these stay unknown
             record |= {"registers": self.compiled.registers, "spill_bytes": self.compiled.spill_bytes}
         return record
+
+
+def together(runs: dict[Bench, Callable[[int], None]], rounds: int, with_rivals: bool = True) -> list[Measurement]:
+    """Time several kernels of one problem and shape and their rivals in the same interleaved rounds.
+
+    `runs`: each Bench with what its `kernel` returned. Returns one Measurement each, in their order.
+    """
+    if rounds < 1:
+        raise GemmlabError(f"rounds must be at least 1, not {rounds}")
+    first = next(iter(runs))
+    rivals, version, why = first.opponents if with_rivals else ({}, "", "")
+    candidates = {bench.spec.name: launch for bench, launch in runs.items()} | rivals
+    sensor = first.telemetry.sample
+    if first.mode == "sustained":
+        timed = timing.sustain(candidates, len(first.sets), rounds, first.seconds, sensor)
+    else:
+        timed = timing.compare(candidates, len(first.sets), rounds, first.flush_bytes, sensor)
+    why = why or first.telemetry.missing
+    return [bench.measurement(timed, rounds, rivals, version, why) for bench in runs]
+
+
+def _about() -> dict:
+    """Return the GPU's attributes, after memory that earlier data took is free again."""
+    import cupy
+
+    cupy.get_default_memory_pool().free_all_blocks()
+    return telemetry.attributes()
 
 
 @functools.cache
@@ -261,8 +238,6 @@ def _round(samples: list[float]) -> list[float]:
     return [round(us, 3) for us in samples]
 
 
-def _set_bytes(spec, M: int, N: int, K: int) -> int:
-    from gemmlab.hardware import ITEM_BYTES
-
-    a, b, c = (ITEM_BYTES[rate_name(dtype)] for dtype in (spec.a_dtype, spec.b_dtype, spec.c_dtype))
-    return int(a * M * K + b * K * N + c * M * N)
+def _set_bytes(problem: Problem, M: int, N: int, K: int) -> int:
+    a, b, c = (numpy_dtype(dtype).itemsize for dtype in (problem.a_dtype, problem.b_dtype, problem.c_dtype))
+    return a * M * K + b * K * N + c * M * N

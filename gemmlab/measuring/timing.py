@@ -10,6 +10,9 @@ The method, in order:
    any candidate takes less than 200 us, all are replayed from CUDA graphs: otherwise the host's launch time would be
    measured (about 5 us from CuPy, 25 us from Numba).
 4. The end event is waited for before its time is read: an unsynchronised time cannot come out of here.
+
+That is a burst: the power limit acts within milliseconds, temperature within seconds. `sustain` runs each candidate
+without a pause for some seconds instead and times the second half.
 """
 
 from __future__ import annotations
@@ -37,16 +40,14 @@ class Timed:
     telemetry: list[dict] = field(default_factory=list)
 
 
-def rotation_sets(set_bytes: int, l2_bytes: int, free_bytes: int, mode: str = "cold") -> int:
+def rotation_sets(set_bytes: int, l2_bytes: int, free_bytes: int, warm: bool = False) -> int:
     """Return how many sets of A, B, C to rotate over, given the bytes of one set, of L2 and of free device memory.
 
     Cold: between two uses of a set at least twice the L2 passes through the cache; at least two sets, and no more than
     a sample has launches, since the cache is overwritten before each sample. Warm: one set.
     Raises GemmlabError when the sets do not fit into 80 % of the free memory.
     """
-    if mode not in ("cold", "warm"):
-        raise GemmlabError(f"mode must be 'cold' or 'warm', not {mode!r}")
-    sets = 1 if mode == "warm" else min(MAX_LAUNCHES, max(2, 1 + math.ceil(2 * l2_bytes / set_bytes)))
+    sets = 1 if warm else min(MAX_LAUNCHES, max(2, 1 + math.ceil(2 * l2_bytes / set_bytes)))
     if sets * set_bytes > 0.8 * free_bytes:
         raise GemmlabError(
             f"{sets} sets of {set_bytes / 1e9:.2f} GB do not fit into {free_bytes / 1e9:.2f} GB of free "
@@ -104,6 +105,35 @@ def compare(
                 play[order_of_round(list(candidates), number)[-1]]()
                 out.telemetry.append(telemetry())
                 stream.synchronize()
+    return out
+
+
+def sustain(
+    candidates: dict[str, Callable[[int], None]],
+    sets: int,
+    rounds: int,
+    seconds: float,
+    telemetry: Callable[[], dict] | None = None,
+) -> Timed:
+    """Time each candidate while it runs alone for about `seconds`: `rounds` samples of its second half.
+
+    Arguments as in `compare`; sets are rotated, and the cache is not overwritten between launches.
+    """
+    import cupy
+
+    stream = cupy.cuda.Stream(non_blocking=True)
+    cupy.cuda.Device().synchronize()
+    with stream:
+        estimate = {name: _warm_up(cupy, stream, launch, sets) for name, launch in candidates.items()}
+        counts = {name: max(1, int(seconds * 0.5e6 / rounds / us)) for name, us in estimate.items()}
+        out = Timed({name: [] for name in candidates}, counts, False)
+        for name, launch in candidates.items():
+            play = _loop(launch, counts[name], sets)
+            for number in range(-rounds, rounds):
+                sample = _between_events(cupy, stream, play) / counts[name]
+                if number >= 0:
+                    out.samples_us[name].append(sample)
+                    out.telemetry += [telemetry()] if telemetry else []
     return out
 
 

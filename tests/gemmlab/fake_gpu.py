@@ -25,7 +25,7 @@ class DeviceArray(np.ndarray):
 class FakeGpu:
     """Stands where `import cupy` would be. `work(name, us, i)` is one launch; `log` lists all of them in order."""
 
-    uint8, float32, float64, nan = np.uint8, np.float32, np.float64, np.nan
+    uint8, int32, float32, float64, nan = np.uint8, np.int32, np.float32, np.float64, np.nan
     abs, sqrt, isfinite = staticmethod(np.abs), staticmethod(np.sqrt), staticmethod(np.isfinite)
 
     def __init__(self):
@@ -38,6 +38,11 @@ class FakeGpu:
             deviceGetPCIBusId=lambda number: "0000:00:00.0",
             driverGetVersion=lambda: 13000,
             runtimeGetVersion=lambda: 13000,
+        )
+        rng = np.random.default_rng()
+        self.random = types.SimpleNamespace(
+            standard_normal=lambda shape, dtype: self.asarray(rng.standard_normal(shape, dtype=dtype)),
+            randint=lambda low, high, shape, dtype: self.asarray(rng.integers(low, high, shape, dtype=dtype)),
         )
         self.cuda = types.SimpleNamespace(
             Stream=lambda non_blocking=False: Stream(self),
@@ -55,6 +60,8 @@ class FakeGpu:
         return array
 
     def empty(self, size, dtype):
+        if isinstance(size, tuple):
+            return self.asarray(np.empty(size, dtype))
         gpu = self
 
         class Flush:

@@ -27,7 +27,7 @@ def test_derived_fields_follow_from_the_medians():
         ({"rivals": {}}, "rivals = {} does not follow"),
         ({"rival_best": "cublaslt_best"}, "rival_best = 'cublaslt_best' does not follow"),
         ({"chapter": "3"}, "chapter must have two digits"),
-        ({"mode": "hot"}, "mode must be 'cold' or 'warm'"),
+        ({"mode": "hot"}, "mode must be one of cold, warm, sustained"),
         ({"rounds": 20}, "3 samples of kernel, but 20 interleaved rounds"),
         ({"samples_us": [1.0, float("nan"), 2.0]}, "samples of kernel must be positive times"),
         ({"samples_us": []}, "samples of kernel must be positive times"),
