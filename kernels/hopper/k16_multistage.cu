@@ -1,6 +1,16 @@
 // Change: a ring of stages, filled STAGES - 1 tiles ahead; one group of multiplications stays under way.
 // Limit:  all eight warps meet in every turn before one of them may refill a stage.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes. Boxes: A 128 x 64, B 64 x 64, both swizzled by 128 bytes.
+#ifndef WIDTH
+#define WIDTH 128
+#endif
+#ifndef DEPTH
+#define DEPTH 4
+#endif
+#ifndef RESIDENT
+#define RESIDENT 1
+#endif
+
 // region: kernel
 #include "ptx/fence.cuh"
 #include "ptx/tma.cuh"
@@ -8,16 +18,7 @@
 #include "tile/store_direct.cuh"
 #include "tile/warpgroup.cuh"
 
-#ifndef BN
-#define BN 128
-#endif
-#ifndef STAGES
-#define STAGES 4
-#endif
-#ifndef CTAS
-#define CTAS 1
-#endif
-constexpr int BM = 128;
+constexpr int BM = 128, BN = WIDTH, STAGES = DEPTH;
 
 struct Shared {
   struct alignas(1024) Stage {
@@ -35,7 +36,7 @@ __device__ void copy_tiles(Shared& s, int stage, const CUtensorMap* A,
     tma_load_2d(s.stage[stage].b[box], B, n + box * 64, k, full);
 }
 
-extern "C" __global__ void __launch_bounds__(256, CTAS)
+extern "C" __global__ void __launch_bounds__(256, RESIDENT)
 multistage(const __grid_constant__ CUtensorMap A,
            const __grid_constant__ CUtensorMap B, T* C,
            int M, int N, int K) {

@@ -1,5 +1,5 @@
 // Change: two CTAs, one above the other, share their tile of B: each copies half of it to both.
-// Limit:  nobody multiplies during the epilogue.
+// Limit:  a pair starts and ends together, once per tile, and nobody multiplies then.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes. Boxes: A 128 x 64, B 64 x 64, both swizzled by 128 bytes.
 // region: kernel
 #include "ptx/barrier.cuh"
@@ -75,7 +75,7 @@ multicast(const __grid_constant__ CUtensorMap A,
     store_direct<BN>(acc[0], C, m + row, n, M, N);
   }
   __syncwarp();
-  barrier_cluster_arrive();  // NOTE: the other may still arrive at our barriers
+  barrier_cluster_arrive_relaxed();  // NOTE: the other may still arrive here
   barrier_cluster_wait();
 }
 // endregion

@@ -59,6 +59,16 @@ CH16 = (
         "k16_multistage", "A ring of stages", "copies run ahead of the multiplication", (128, 128), 256, 4,
         prev="k15_wgmma",
     ),
+    _wgmma(
+        "k16_multistage_pair", "Study: two CTAs per SM", "three stages each; one multiplies while the other stores",
+        (128, 128), 256, 3, file="hopper/k16_multistage.cu", entry="multistage",
+        defines=MappingProxyType({"DEPTH": 3, "RESIDENT": 2}), prev="k16_multistage",
+    ),
+    _wgmma(
+        "k16_multistage_wide", "Study: a tile of 128 x 256 without roles", "twice the columns per warpgroup",
+        (128, 256), 256, 4, file="hopper/k16_multistage.cu", entry="multistage",
+        defines=MappingProxyType({"WIDTH": 256}), prev="k16_multistage",
+    ),
     *_both(
         "k16_warp_specialised", "A producer and a consumer", "copying and multiplying are different warpgroups",
         (128, 128), 256, 3, prev="k16_multistage",
