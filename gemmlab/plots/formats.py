@@ -49,7 +49,7 @@ FORMATS = {
     "FP16": _floating(np.float16), "FP8 e4m3": _floating(ml_dtypes.float8_e4m3fn),
     "FP8 e5m2": _floating(ml_dtypes.float8_e5m2), "INT8": Format(0, 7, 127, 1, 0),
 }  # fmt: skip
-COLUMNS = {"largest": 33.2, "smallest normal": 39.4, "gap above 1": 47.4}
+COLUMNS = {"largest": 33.2, "least normal": 39.4, "gap above 1": 47.4}
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 

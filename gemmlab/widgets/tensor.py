@@ -10,6 +10,7 @@ from gemmlab.plots.fragments import OPAQUE, chosen, describe
 from gemmlab.plots.swizzles import PATTERN, placement
 from gemmlab.tensormap import SWIZZLES, Tiled, refusal
 from gemmlab.widgets.twin import Twin
+from ptxemu import decode_wgmma_descriptor, encode_wgmma_descriptor
 
 COLUMNS_OF_A_GROUP = 16  # of a wgmma accumulator: the next ones go on in the same way
 
@@ -69,3 +70,20 @@ def tensor_map_explorer(*, box=(16, 64), columns: int = 96, swizzle: int = 128, 
             "reasons": reasons, "refusals": refusals, "source": "Refusals: gl.tensor_map."}  # fmt: skip
     said = f"Tensor-map explorer: a box of {box[0]} × {box[1]} on A, {rows} × {columns}, with sizes to choose."
     return Twin("tensormap", data, said)
+
+
+def descriptor(word: int | None = None, *, major: str = "K", title="") -> Twin:
+    """Take a wgmma descriptor apart: its fields, and the chunks of shared memory that the first core matrices read.
+
+    word: 64 bits (default: a K-major tile of 64 columns of 16-bit elements with a 128-byte swizzle); major: "K" or
+    "MN", which the instruction says. Fields and word can be changed. Raises GemmlabError for what is no descriptor.
+    """
+    word = encode_wgmma_descriptor(0, lbo=16, sbo=1024, swizzle=128) if word is None else word
+    try:
+        fields = decode_wgmma_descriptor(word, major)
+    except ValueError as error:
+        raise GemmlabError(str(error)) from None
+    choice = {"start": fields.start, "lbo": fields.lbo, "sbo": fields.sbo, "swizzle": fields.swizzle,
+              "base": fields.base_offset, "major": major}  # fmt: skip
+    data = {"title": title or "Descriptor decoder", "choice": choice, "source": "Rules: the emulator's."}
+    return Twin("descriptor", data, f"Descriptor {word:#018x}: {fields}".replace("\n", "; "))
