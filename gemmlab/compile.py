@@ -15,18 +15,19 @@ from kernels import Spec
 __all__ = ["Compiled", "CudaSource", "Param", "compile_kernel", "cuda_source", "entries", "from_ptx", "parse_target"]
 
 DEFAULT_TARGET = "sm_90"  # the emulator executes any target; one default gives everyone the same counters
+CUDA_TARGET = "sm_90a"  # of CUDA C++ text without a Spec: all of sm_90, and wgmma
 
 _cuda_cache: dict[tuple, Compiled] = {}
 
 
-def choose_target(spec: Spec | None, backend: str | None = None) -> str:
+def choose_target(code, spec: Spec | None, backend: str | None = None) -> str:
     """Return the target to compile for: the GPU's if it runs the kernel, else sm_90, or what the Spec needs."""
     here = device()
     if backend != "emulator" and here.kind == "gpu" and (spec is None or spec.runs_on(here.cc)):
         return here.target
     if spec is not None and (spec.suffix or spec.needs > parse_target(DEFAULT_TARGET)[0]):
         return spec.target
-    return DEFAULT_TARGET
+    return CUDA_TARGET if spec is None and isinstance(code, CudaSource) else DEFAULT_TARGET
 
 
 def compile_kernel(kernel, target: str | None = None, signature=None) -> Compiled:
@@ -40,7 +41,7 @@ def compile_kernel(kernel, target: str | None = None, signature=None) -> Compile
         return kernel
     code, spec = resolve(kernel)
     language = "cuda" if isinstance(code, CudaSource) else "numba"
-    target = target or choose_target(spec)
+    target = target or choose_target(code, spec)
     cc, suffix = parse_target(target)
     if spec is not None:
         _preflight(spec, target, cc, suffix)

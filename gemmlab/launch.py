@@ -72,7 +72,7 @@ def prepare(kernel, args: tuple, backend: str) -> tuple[Compiled, list[str]]:
             if isinstance(value, (list, tuple)) or value is None:
                 kind = arguments.kind_of(value)
                 raise GemmlabError(f"argument {position + 1} of the kernel: pass an array or a number, not {kind}")
-        kernel = compile_kernel(kernel, choose_target(spec, backend), args)
+        kernel = compile_kernel(kernel, choose_target(kernel, spec, backend), args)
     return kernel, arguments.validate(kernel, args)
 
 
@@ -118,7 +118,7 @@ def sms_of(kernel, backend: str) -> int:
     """Return the number of SMs that a launch of `kernel` finds: the GPU's, or those of the emulator's profile."""
     if backend == "gpu":
         return device().sms
-    target = kernel.target if isinstance(kernel, Compiled) else choose_target(resolve(kernel)[1], backend)
+    target = kernel.target if isinstance(kernel, Compiled) else choose_target(*resolve(kernel), backend)
     return profile_of(target).sms
 
 

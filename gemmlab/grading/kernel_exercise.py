@@ -15,7 +15,7 @@ from gemmlab.reference import numpy_dtype
 from gemmlab.source import CudaSource, resolve
 from kernels import ROOT, Spec
 
-EMULATED_TARGET = "sm_90"
+EMULATED_TARGET = {"numba": "sm_90", "cuda": "sm_90a"}
 PTX_LIMIT_CHARS = 2_000_000
 BLOCK_LIMIT = 1024
 LONG_SHAPES = ((300, 9, 7), (9, 300, 7))  # beyond what an index of 8 bits reaches
@@ -73,7 +73,7 @@ class Kernel(Exercise):
             language = "cuda" if isinstance(code, CudaSource) else "numba"
             if spec is not None or language != self.spec.language or _of_the_course(code):
                 raise self.fail(f"give {wanted}, written in the answer cell")
-            compiled = compile_kernel(code, target=EMULATED_TARGET, signature=self._signature())
+            compiled = compile_kernel(code, target=EMULATED_TARGET[language], signature=self._signature())
         except GemmlabError as error:
             raise self.fail(str(error)) from None
         return {"ptx": compiled.ptx, "entry": compiled.entry, "block": list(block)}

@@ -36,7 +36,7 @@ class Axpy(Exercise):
             if spec is not None or isinstance(code, CudaSource):
                 raise self.fail("give a Numba kernel (@cuda.jit), written in the answer cell")
             vector = np.zeros(2, np.float32)
-            compiled = compile_kernel(code, EMULATED_TARGET, [np.float32(1), vector, vector, vector])
+            compiled = compile_kernel(code, EMULATED_TARGET["numba"], [np.float32(1), vector, vector, vector])
         except GemmlabError as error:
             raise self.fail(str(error)) from None
         return {"ptx": compiled.ptx, "entry": compiled.entry}
