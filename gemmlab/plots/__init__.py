@@ -12,6 +12,9 @@
     instruction_mix(counters)                                         warp instructions by class
     sectors_by_line(counters)                                         sectors per request, by source line
     ladder_bars(records)                                              measured kernels beside cuBLAS
+    cluster_map(2, 1)                                who asks for what in a cluster; bytes saved by multicast
+    gantt(wave_stamps(300)), stamp_rows(stamps, …)   SMs over time, modelled or from a kernel's clocks
+    wave_quantisation(), split_efficiency()          whole waves, Split-K and Stream-K
     number_formats(), error_curves()                 bits of a number; measured errors over K
     tensor_core_table(), fma_per_register()          five generations; what one register earns
     machine_map(blocks=8)                                             grid, block, warp, lane, and the SMs that run them
@@ -28,10 +31,12 @@ sector_map, bank_grid and instruction_mix also take {variant title: data} to com
 from gemmlab.plots import palette
 from gemmlab.plots.bank_grid import bank_grid, describe_banks
 from gemmlab.plots.boxes import tensor_box
+from gemmlab.plots.clusters import cluster_map
 from gemmlab.plots.counts import instruction_mix, sectors_by_line
 from gemmlab.plots.error_curves import error_curves, recorded_errors
 from gemmlab.plots.formats import number_formats
 from gemmlab.plots.fragments import fragments
+from gemmlab.plots.gantt import gantt, stamp_rows, wave_stamps
 from gemmlab.plots.generations import fma_per_register, tensor_core_table
 from gemmlab.plots.ladder import ladder_bars, recorded_roofline
 from gemmlab.plots.layers import llm_layers
@@ -40,6 +45,7 @@ from gemmlab.plots.machine_map import machine_map
 from gemmlab.plots.matrix_rows import matrix_rows
 from gemmlab.plots.patch import outer_product, owners_of, patch_intensity, patch_intensity_of, warp_patches
 from gemmlab.plots.phases import phases
+from gemmlab.plots.quantisation import split_efficiency, wave_quantisation
 from gemmlab.plots.reads import count_reads, reads_per_element
 from gemmlab.plots.roles import roles
 from gemmlab.plots.roof import roofline
@@ -50,10 +56,11 @@ from gemmlab.plots.thread_map import thread_map
 from gemmlab.plots.tile_orders import tile_order
 
 __all__ = [
-    "bank_grid", "count_reads", "describe_banks", "describe_sectors", "error_curves", "fma_per_register",
-    "fragments", "instruction_mix", "ladder_bars", "lines", "llm_layers", "machine_map", "matrix_rows",
-    "number_formats", "outer_product", "owners_of", "palette", "patch_intensity", "patch_intensity_of", "phases",
-    "reads_per_element", "recorded_errors", "recorded_roofline", "roles", "roofline", "sector_map",
-    "sectors_by_line", "staircase", "swizzle", "tensor_box", "tensor_core_table", "thread_map", "tile_order",
-    "timeline", "warp_patches",
+    "bank_grid", "cluster_map", "count_reads", "describe_banks", "describe_sectors", "error_curves",
+    "fma_per_register", "fragments", "gantt", "instruction_mix", "ladder_bars", "lines", "llm_layers",
+    "machine_map", "matrix_rows", "number_formats", "outer_product", "owners_of", "palette", "patch_intensity",
+    "patch_intensity_of", "phases", "reads_per_element", "recorded_errors", "recorded_roofline", "roles",
+    "roofline", "sector_map", "sectors_by_line", "split_efficiency", "staircase", "stamp_rows", "swizzle",
+    "tensor_box", "tensor_core_table", "thread_map", "tile_order", "timeline", "warp_patches", "wave_quantisation",
+    "wave_stamps",
 ]  # fmt: skip
