@@ -218,7 +218,8 @@ def _key(record: dict) -> tuple:
 def merge(path: Path | str, machine: dict, records: list[dict] = (), ceilings: dict | None = None) -> dict:
     """Add `records` and `ceilings` to the file at `path` and return its new contents.
 
-    A new record replaces the one with the same (kernel, M, N, K, mode); all others stay. Raises GemmlabError, and
+    A new record replaces the one with the same (kernel, M, N, K, mode), and takes over its profile when it has none and
+    belongs to the same source; all others stay. Raises GemmlabError, and
     leaves the file as it was, when a record is invalid or the file belongs to another GPU model.
     """
     path = Path(path)
@@ -226,7 +227,11 @@ def merge(path: Path | str, machine: dict, records: list[dict] = (), ceilings: d
     if data["machine"].get("gpu") != machine.get("gpu"):
         raise GemmlabError(f"{path.name} holds {data['machine'].get('gpu')}, not {machine.get('gpu')}")
     kept = {_key(r): r for r in data["records"]}
-    kept.update({_key(validate(r)): r for r in records})
+    for record in records:
+        old = kept.get(_key(validate(record)), {})
+        if "profile" in old and old["source_sha256"] == record["source_sha256"]:
+            record = {"profile": old["profile"], **record}
+        kept[_key(record)] = record
     data = {
         "machine": machine,
         "ceilings": {**data["ceilings"], **(ceilings or {})},

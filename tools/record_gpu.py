@@ -1,26 +1,32 @@
 #!/usr/bin/env python3
 """Check, measure and record kernels of the ladder on the GPU at hand: one command, results/<gpu>.json.
 
-    python3 tools/record_gpu.py                                  chapters 03 and 04 at 1024, 2048 and 4096
+    python3 tools/record_gpu.py                                  the rungs of the ladder at 1024, 2048 and 4096
     python3 tools/record_gpu.py k04_coalesced --shapes 2048,512x4096x4096 --rounds 30 --out /tmp/results
+    python3 tools/record_gpu.py k16_two_consumers --shapes 4096 --sustained 5
+    python3 tools/record_gpu.py --ceilings                       what the machine gives at most, nothing else
 
-Every kernel runs in a process of its own and every case is written as soon as it is measured, so that a failure loses
-nothing but itself. Where `ncu` is present, DRAM bytes and cache hit rates are added (clocks are left alone).
+Kernels of the same types share a process, its data and its rivals, and are timed in the same rounds; every shape is
+written as soon as it is measured. A kernel that fails or takes the GPU's context with it is named, and the others go
+on. Where `ncu` is present, every kernel is profiled once, all in one process (clocks are left alone).
 """
 
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tools import ncu  # noqa: E402
+from tools import ncu, record_worker  # noqa: E402
+from tools.record_worker import attempt  # noqa: E402
+
+SUSTAINED_S = 5.0  # seconds that each candidate runs in the mode of that name
 
 
 def shape_of(text: str) -> tuple[int, int, int]:
@@ -40,145 +46,94 @@ def shapes_of(text: str) -> list[tuple[int, int, int]]:
 
 def parse(argv=None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("kernels", nargs="*", help="names of the ladder (default: every kernel of chapters 03 and 04)")
+    parser.add_argument("kernels", nargs="*", help="names of the ladder (default: its rungs)")
     parser.add_argument(
         "--shapes", type=shapes_of, default=shapes_of("1024,2048,4096"), help="1024,2048 or MxNxK, comma-separated"
     )
-    parser.add_argument("--mode", choices=("cold", "warm"), default="cold")
+    parser.add_argument("--mode", choices=("cold", "warm", "sustained"), default="cold")
+    parser.add_argument("--sustained", type=float, dest="seconds", metavar="SECONDS", help="so long without a pause")
     parser.add_argument("--rounds", type=int, default=20, help="interleaved rounds (default 20)")
     parser.add_argument("--out", type=Path, default=ROOT / "results", help="directory of the results files")
     parser.add_argument("--limit", type=int, default=240, help="seconds that one kernel may take in all")
+    parser.add_argument("--ceilings", action="store_true", help="the ceilings and nothing else")
     parser.add_argument("--no-ceilings", action="store_true")
     parser.add_argument("--no-profile", action="store_true")
+    parser.add_argument("--profile-only", action="store_true", help="profile kernels whose records are there")
+    parser.add_argument("--profile-shape", type=shape_of, default=shape_of("4096"), help="default: 4096")
     parser.add_argument("--worker", choices=("ceilings", "measure", "launch"), help=argparse.SUPPRESS)
-    return parser.parse_args(argv)
+    options = parser.parse_args(argv)
+    if options.seconds is not None:
+        options.mode = "sustained"
+    options.seconds = options.seconds or SUSTAINED_S
+    return options
 
 
-def attempt(what: str, function, *args) -> bool:
-    """Run one case; print its outcome in one line and return whether it succeeded."""
-    start = time.perf_counter()
-    try:
-        text = function(*args)
-    except Exception as error:  # noqa: BLE001 - a failed case must not end the others
-        print(f"FAILED {what}: {type(error).__name__}: {error}", flush=True)
-        return False
-    print(f"{text}  [{time.perf_counter() - start:.1f} s]", flush=True)
-    return True
-
-
-def worker_ceilings(options):
-    from gemmlab import results
-    from gemmlab.measuring import ceilings, telemetry
-
-    def run():
-        found = ceilings.measure_ceilings()
-        machine = telemetry.machine(telemetry.Telemetry())
-        results.merge(results.path_of(machine["gpu"], options.out), machine, ceilings=found)
-        return "ceilings: " + ", ".join(f"{name} {c['value']:.1f} {c['unit']}" for name, c in found.items())
-
-    return attempt("ceilings", run)
-
-
-def worker_measure(options):
-    import kernels
-    from gemmlab import results
-    from gemmlab.measuring import telemetry
-    from gemmlab.measuring.measure_gpu import Bench
-
-    spec = kernels.spec(options.kernels[0])
-
-    def run(shape):
-        measured = Bench(spec, *shape, options.mode).run(options.rounds)
-        machine = telemetry.machine(telemetry.Telemetry(), measured.record["cublas"])
-        results.merge(results.path_of(machine["gpu"], options.out), machine, [measured.record])
-        return str(measured)
-
-    return all([attempt(f"{spec.name} at {'x'.join(map(str, shape))}", run, shape) for shape in options.shapes])
-
-
-def worker_launch(options):
-    """Launch one kernel once per shape on random data: what the profiler looks at."""
-    import cupy
-
-    import kernels
-    from gemmlab.measuring.measure_gpu import Bench
-
-    for shape in options.shapes:
-        bench = Bench(kernels.spec(options.kernels[0]), *shape, "warm")
-        bench.bound(0)()
-        cupy.cuda.Device().synchronize()
-    return True
-
-
-def profile(options, name: str, entry: str, gpu_stem: str) -> str:
-    """Run ncu over one launch per shape and add what it counts to the records."""
-    from gemmlab import results
-
-    command = ncu.command(entry, child(options, "launch", name))
-    done = subprocess.run(command, capture_output=True, text=True, timeout=options.limit)
-    rows = ncu.rows(done.stdout)
-    if done.returncode or len(rows) != len(options.shapes):
-        tail = (done.stderr + done.stdout).strip().splitlines()[-3:]
-        raise RuntimeError(f"ncu gave {len(rows)} rows for {len(options.shapes)} shapes: {' | '.join(tail)}")
-    path = options.out / f"{gpu_stem}.json"
-    data = results.load(path)
-    changed = []
-    for shape, row in zip(options.shapes, rows, strict=True):
-        for record in data["records"]:
-            if (record["kernel"], record["M"], record["N"], record["K"], record["mode"]) == (
-                name,
-                *shape,
-                options.mode,
-            ):
-                changed.append({**record, "profile": row})
-    results.merge(path, data["machine"], changed)
-    return f"profile of {name}: " + ", ".join(
-        f"{r['M']}x{r['N']}x{r['K']} DRAM {results.dram_bytes(r) / 1e6:.1f} MB" for r in changed
-    )
-
-
-def child(options, worker: str, *names: str) -> list[str]:
+def child(options, worker: str, *names: str, shapes=None) -> list[str]:
     """Return the command line of a worker process with the same options."""
-    shapes = ",".join("x".join(map(str, shape)) for shape in options.shapes)
-    return [
-        sys.executable,
-        str(Path(__file__).resolve()),
-        "--worker",
-        worker,
-        "--shapes",
-        shapes,
-        "--mode",
-        options.mode,
-        "--rounds",
-        str(options.rounds),
-        "--out",
-        str(options.out.resolve()),
-        *names,
-    ]
+    shapes = ",".join("x".join(map(str, shape)) for shape in shapes or options.shapes)
+    command = [sys.executable, str(Path(__file__).resolve()), "--worker", worker, "--shapes", shapes]
+    command += ["--rounds", str(options.rounds), "--out", str(options.out.resolve())]
+    sustained = options.mode == "sustained"
+    return [*command, *(["--sustained", str(options.seconds)] if sustained else ["--mode", options.mode]), *names]
 
 
 def spawn(options, worker: str, *names: str) -> bool:
     """Run a worker in a process of its own, its output passed through; return whether all its cases succeeded."""
+    limit = options.limit * max(1, len(names))
     try:
-        return subprocess.run(child(options, worker, *names), timeout=options.limit).returncode == 0
+        return subprocess.run(child(options, worker, *names), timeout=limit).returncode == 0
     except subprocess.TimeoutExpired:
-        print(
-            f"FAILED {' '.join((worker, *names))}: longer than {options.limit} s; what it had measured is kept",
-            flush=True,
-        )
+        print(f"FAILED {' '.join((worker, *names))}: longer than {limit} s; what it had measured is kept", flush=True)
         return False
+
+
+def profile(options, specs, gpu_stem: str) -> str:
+    """Run ncu over one launch of every kernel at the profile's shape and add what it counts to the records."""
+    from gemmlab import results
+
+    metrics = ncu.available()
+    program = child(options, "launch", *(spec.name for spec in specs), shapes=[options.profile_shape])
+    command = ncu.command([spec.entry for spec in specs], program, metrics)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=options.limit * len(specs))
+    rows = ncu.rows(done.stdout)
+    launched = re.findall(r"^launched: (.*)$", done.stdout, re.MULTILINE)
+    names = launched[0].split() if launched else []
+    if not names or len(rows) != len(names):
+        tail = (done.stderr + done.stdout).strip().splitlines()[-3:]
+        raise RuntimeError(f"ncu gave {len(rows)} rows for {len(names)} launches: {' | '.join(tail)}")
+    print(*(line for line in done.stderr.splitlines() if line.startswith("FAILED")), sep="\n", flush=True)
+    path = options.out / f"{gpu_stem}.json"
+    data = results.load(path)
+    seen = {name: {k: v for k, v in row.items() if k != "entry"} for name, row in zip(names, rows, strict=True)}
+    key = lambda record: (record["M"], record["N"], record["K"], record["mode"])  # noqa: E731
+    wanted = (*options.profile_shape, options.mode)
+    changed = [{**r, "profile": seen[r["kernel"]]} for r in data["records"] if r["kernel"] in seen and key(r) == wanted]
+    results.merge(path, data["machine"], changed)
+    missing = sorted(set(metrics) ^ set(ncu.METRICS))
+    return f"profiles: {len(rows)} kernels, {len(changed)} records" + (f"; no {', '.join(missing)}" if missing else "")
+
+
+def groups_of(specs) -> list[list[str]]:
+    """Return the names of kernels that solve the same problem, together."""
+    from gemmlab.reference import Problem
+
+    groups = {}
+    for spec in specs:
+        groups.setdefault(Problem.of(spec), []).append(spec.name)
+    return list(groups.values())
+
+
+def work(options) -> bool:
+    """Do what a worker process is for."""
+    if options.worker == "measure":
+        return record_worker.measure(options, lambda names, shapes: child(options, "measure", *names, shapes=shapes))
+    return {"ceilings": record_worker.ceilings, "launch": record_worker.launch}[options.worker](options)
 
 
 def main(argv=None) -> int:
     options = parse(argv)
     if options.worker:
-        return (
-            0
-            if {"ceilings": worker_ceilings, "measure": worker_measure, "launch": worker_launch}[options.worker](
-                options
-            )
-            else 1
-        )
+        return 0 if work(options) else 1
     import kernels
     from gemmlab import results
     from gemmlab.device import device
@@ -189,25 +144,25 @@ def main(argv=None) -> int:
         return 2
     try:
         specs = [kernels.spec(name) for name in options.kernels] or [
-            s for s in kernels.LADDER if s.chapter in ("03", "04")
+            s for s in kernels.LADDER if s.rung is not None and s.runs_on(here.cc)
         ]
     except KeyError as error:
         print(error.args[0], file=sys.stderr)
         return 2
+    if options.ceilings:
+        return 0 if spawn(options, "ceilings") else 1
     print(
         f"{here.name}: {len(specs)} kernels at {len(options.shapes)} shapes, {options.mode}, {options.rounds} rounds",
         flush=True,
     )
-    good = [options.no_ceilings or spawn(options, "ceilings")]
-    good += [spawn(options, "measure", spec.name) for spec in specs]
+    good = [options.no_ceilings or options.profile_only or spawn(options, "ceilings")]
+    if not options.profile_only:
+        good += [spawn(options, "measure", *names) for names in groups_of(specs)]
     if not options.no_profile:
         if shutil.which("ncu"):
-            good += [
-                attempt(f"profile of {s.name}", profile, options, s.name, s.entry, results.slug(here.name))
-                for s in specs
-            ]
+            good.append(attempt("profile", profile, options, specs, results.slug(here.name)))
         else:
-            print("ncu is not on the PATH: DRAM bytes and hit rates are not recorded", flush=True)
+            print("ncu is not on the PATH: what a profiler counts is not recorded", flush=True)
     path = results.path_of(here.name, options.out)
     if path.exists():
         print(f"{path}: {len(results.load(path)['records'])} records, {os.path.getsize(path)} bytes", flush=True)

@@ -136,7 +136,10 @@ class Bench:
 
     def run(self, rounds: int, with_rivals: bool = True) -> Measurement:
         """Time the kernel and its rivals in interleaved rounds and return the Measurement."""
-        return together({self: self.kernel()}, rounds, with_rivals)[0]
+        found = together({self: self.kernel()}, rounds, with_rivals)[self]
+        if isinstance(found, GemmlabError):
+            raise found
+        return found
 
     def measurement(self, timed: timing.Timed, rounds: int, rivals: dict, version: str, why: str) -> Measurement:
         """Return what a comparison says about this kernel; refuse what the hardware cannot do."""
@@ -200,10 +203,10 @@ class Bench:
         return record
 
 
-def together(runs: dict[Bench, Callable[[int], None]], rounds: int, with_rivals: bool = True) -> list[Measurement]:
+def together(runs: dict[Bench, Callable[[int], None]], rounds: int, with_rivals: bool = True) -> dict:
     """Time several kernels of one problem and shape and their rivals in the same interleaved rounds.
 
-    `runs`: each Bench with what its `kernel` returned. Returns one Measurement each, in their order.
+    `runs`: each Bench with what its `kernel` returned. Returns {Bench: Measurement, or GemmlabError if refused}.
     """
     if rounds < 1:
         raise GemmlabError(f"rounds must be at least 1, not {rounds}")
@@ -216,7 +219,13 @@ def together(runs: dict[Bench, Callable[[int], None]], rounds: int, with_rivals:
     else:
         timed = timing.compare(candidates, len(first.sets), rounds, first.flush_bytes, sensor)
     why = why or first.telemetry.missing
-    return [bench.measurement(timed, rounds, rivals, version, why) for bench in runs]
+    found = {}
+    for bench in runs:
+        try:
+            found[bench] = bench.measurement(timed, rounds, rivals, version, why)
+        except GemmlabError as error:
+            found[bench] = error
+    return found
 
 
 def _about() -> dict:

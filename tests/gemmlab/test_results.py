@@ -135,3 +135,10 @@ def test_spread_and_slug():
 def test_the_committed_results_are_valid():
     for stem, data in results.load_all().items():
         assert data["records"] and results.slug(data["machine"]["gpu"]) == stem
+
+
+def test_a_profile_outlives_a_new_timing_of_the_same_source(tmp_path):
+    path = tmp_path / "nvidia_h200.json"
+    results.merge(path, MACHINE, [record(profile={"dram_read_bytes": 1.0})])
+    assert results.merge(path, MACHINE, [record()])["records"][0]["profile"] == {"dram_read_bytes": 1.0}
+    assert "profile" not in results.merge(path, MACHINE, [record(source_sha256="1" * 64)])["records"][0]

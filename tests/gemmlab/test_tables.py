@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import kernels
 from gemmlab import results
 from gemmlab.errors import GemmlabError
 from tests.gemmlab.sample_records import MACHINE, record
@@ -29,7 +30,7 @@ def recorded(tmp_path):
         MACHINE,
         [
             record(size=4096, samples=(1e5, 2e5, 3e5), rival=(2.5e3, 2.6e3, 2.7e3), profile=profile),
-            record("k04_coalesced"),
+            record("k04_coalesced", profile=profile),
         ],
         {"dram_copy": ceiling},
     )
@@ -122,6 +123,14 @@ def test_workers_get_the_same_options(tmp_path):
     again = record_gpu.parse(record_gpu.child(options, "measure", "k03_naive")[2:])
     assert again.worker == "measure" and again.kernels == ["k03_naive"]
     assert (again.shapes, again.rounds, again.out, again.mode) == (options.shapes, 7, tmp_path, "cold")
+    options = record_gpu.parse(["k03_naive", "--sustained", "2.5"])
+    again = record_gpu.parse(record_gpu.child(options, "measure", "a", "b", shapes=[(8, 8, 8)])[2:])
+    assert (again.mode, again.seconds, again.kernels, again.shapes) == ("sustained", 2.5, ["a", "b"], [(8, 8, 8)])
+
+
+def test_kernels_of_one_problem_share_a_process():
+    specs = [kernels.spec(name) for name in ("k03_naive", "k11_mma", "k04_coalesced", "k11_mma_f16", "k11_swizzled")]
+    assert record_gpu.groups_of(specs) == [["k03_naive", "k04_coalesced"], ["k11_mma", "k11_swizzled"], ["k11_mma_f16"]]
 
 
 NCU = """==PROF== Connected to process 1
@@ -137,6 +146,7 @@ NCU = """==PROF== Connected to process 1
 def test_profiler_output_is_read():
     first, second = ncu.rows(NCU)
     assert first == {
+        "entry": "naive",
         "dram_read_bytes": 8454144.0,
         "dram_write_bytes": 4096.0,
         "l2_hit_pct": 98.25,
