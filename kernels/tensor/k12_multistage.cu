@@ -4,14 +4,15 @@
 //         groups of GROUP_ROWS rows, so that those which run together find their operands in L2.
 // Limit:  mma.sync: each fragment goes from shared memory to registers, by the threads that also start the copies.
 // Needs:  sm_80. A (M, K), B (K, N), C (M, N), bf16 (fp16 with -DF16), row-major. Grid cdiv(M, BM) * cdiv(N, BN).
+// region: kernel
 #include "tile/stage.cuh"
 #include "tile/store_mma.cuh"
+#include "tile/tile_copy.cuh"
 #include "tile/tile_order.cuh"
 
-constexpr int BM = 128, BN = TILE_N, BK = TILE_K, WM = 64, WN = 64, THREADS = BM / WM * (BN / WN) * 32;
+constexpr int BM = 128, BN = 256, BK = TILE_K, WM = 64, WN = 64, THREADS = 256;
 using Tiles = Stage<BM, BN, BK>;
 
-// region: kernel
 template <bool WIDE>  // N and K are multiples of 8: 16-byte copies
 __device__ void gemm(Tiles* stages, const T* A, const T* B, T* C,
                      int M, int N, int K) {
@@ -21,23 +22,28 @@ __device__ void gemm(Tiles* stages, const T* A, const T* B, T* C,
                                          (N + BN - 1) / BN);
     int warp = threadIdx.x / 32, m0 = tile.m * BM, n0 = tile.n * BN;
     int wm = warp % (BM / WM) * WM, wn = warp / (BM / WM) * WN;
-    auto copy = [&](int stage, int k0) {
-        stages[stage].copy<WIDE, THREADS>(A, B, M, N, K, m0, n0, k0);
+    TileCopy<T, WIDE, BM, BK, THREADS, swizzled<BK / 8>> a(
+        shared_address(stages->a), A, M, K, m0, 0);
+    TileCopy<T, WIDE, BK, BN, THREADS, swizzled<BN / 8>> b(
+        shared_address(stages->b), B, K, N, 0, n0);
+    auto copy = [&](int stage) {
+        a.copy(stage * sizeof(Tiles)), a.right();
+        b.copy(stage * sizeof(Tiles)), b.down();
         cp_async_commit_group();
     };
 
-    // Prologue: STAGES - 1 groups under way; wait for the oldest.
-    for (int stage = 0; stage < STAGES - 1; ++stage)
-        copy(stage, stage * BK);
+    // Prologue: STAGES - 1 groups under way; the oldest must land.
+    for (int stage = 0; stage < STAGES - 1; ++stage) copy(stage);
     cp_async_wait_group<STAGES - 2>();
     __syncthreads();
     frag[0].fetch(stages[0], wm, wn, 0);
 
-    // Main loop: one group per tile, an empty one beyond the last tile.
+    // Main loop: one group per tile, beyond the last tile, too.
     int read = 0, fill = STAGES - 1;
     for (int k0 = 0; k0 < K; k0 += BK)
 #pragma unroll
         for (int k = 0; k < BK; k += 16) {
+            if (k == 0) copy(fill);
             if (k + 16 == BK) {  // the next fragments are of the next tile
                 cp_async_wait_group<STAGES - 2>();
                 __syncthreads();
@@ -46,7 +52,6 @@ __device__ void gemm(Tiles* stages, const T* A, const T* B, T* C,
             }
             int next = (k / 16 + 1) % 2;
             frag[next].fetch(stages[read], wm, wn, (k + 16) % BK);
-            if (k == 0) copy(fill, k0 + (STAGES - 1) * BK);
             frag[next ^ 1].multiply(acc);
         }
 
@@ -56,11 +61,11 @@ __device__ void gemm(Tiles* stages, const T* A, const T* B, T* C,
     uint4* staging = stages[0].a + warp * 16 * WN / 8;
 #pragma unroll
     for (int i = 0; i < WM / 16; ++i)
-        store_rows<WIDE>(C, M, N, m0 + wm + 16 * i, n0 + wn, acc[i], staging);
+        store_rows<WIDE>(C, M, N, m0 + wm + 16 * i, n0 + wn, acc[i],
+                         staging);
 }
-// endregion: kernel
 
-extern "C" __global__ void __launch_bounds__(THREADS, 256 / THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS)
     multistage(const T* A, const T* B, T* C, int M, int N, int K) {
     extern __shared__ Tiles stages[];
     if (N % 8 == 0 && K % 8 == 0)
@@ -68,3 +73,4 @@ extern "C" __global__ void __launch_bounds__(THREADS, 256 / THREADS)
     else
         gemm<false>(stages, A, B, C, M, N, K);
 }
+// endregion

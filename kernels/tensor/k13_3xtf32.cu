@@ -56,4 +56,4 @@ extern "C" __global__ void __launch_bounds__(Shape::THREADS, 1)
     extern __shared__ __align__(1024) unsigned char shared[];
     float_gemm<Shape, ThreeTf32>(A, B, C, M, N, K, shared);
 }
-// endregion: kernel
+// endregion

@@ -24,7 +24,7 @@ __device__ void gemm(Tiles* stages, const T* A, const T* B, T* C, int M, int N, 
             for (int j = 0; j < WN / 8; ++j)
                 mma_m16n8k16_f16_f16(acc[i][j], frag.a[i], frag.b[j / 2][j % 2]);
     };
-    // endregion: kernel
+    // endregion
     auto copy = [&](int stage, int k0) {
         stages[stage].copy<WIDE, THREADS>(A, B, M, N, K, m0, n0, k0);
         cp_async_commit_group();

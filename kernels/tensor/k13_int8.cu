@@ -16,20 +16,18 @@ constexpr int THREADS = BM / WM * (BN / WN) * 32;
 constexpr int A_BYTES = BM * BK, STAGE_BYTES = A_BYTES + BN * BK;
 constexpr int RING = STAGES * STAGE_BYTES;
 using Chars = signed char;
-using CopyA = TileCopy<Chars, BM, BK, THREADS, swizzled<BK / 16>>;
-using CopyB = TileCopy<Chars, BN, BK, THREADS, swizzled<BK / 16>>;
+template <bool WIDE, int ROWS>
+using Copy = TileCopy<Chars, WIDE, ROWS, BK, THREADS, swizzled<BK / 16>>;
 
 // region: kernel
-template <bool ALIGNED>
-__device__ void multiply(int (&acc)[WM / 16][WN / 8][4], CopyA a, CopyB b,
-                         unsigned ring, int wm, int wn, int tiles) {
+template <bool WIDE>  // K is a multiple of 16
+__device__ void multiply(int (&acc)[WM / 16][WN / 8][4], Copy<WIDE, BM> a,
+                         Copy<WIDE, BN> b, unsigned ring, int wm, int wn,
+                         int tiles) {
     const int lane = threadIdx.x % 32;
     auto copy = [&](int stage) {
-#pragma unroll
-        for (int i = 0; i < CopyA::TURNS; ++i) a.copy<ALIGNED>(i, stage);
-#pragma unroll
-        for (int i = 0; i < CopyB::TURNS; ++i) b.copy<ALIGNED>(i, stage);
-        a.right(), b.right();
+        a.copy(stage), a.right();
+        b.copy(stage), b.right();
         cp_async_commit_group();
     };
     for (int stage = 0; stage < RING - STAGE_BYTES; stage += STAGE_BYTES)
@@ -61,7 +59,7 @@ __device__ void multiply(int (&acc)[WM / 16][WN / 8][4], CopyA a, CopyB b,
     }
     cp_async_wait_group<0>();
 }
-// endregion: kernel
+// endregion
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     int8(const Chars* A, const Chars* B, int* C, int M, int N, int K) {
@@ -70,13 +68,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, m0 = tile.m * BM, n0 = tile.n * BN;
     const int wm = warp % (BM / WM) * WM, wn = warp / (BM / WM) * WN, tiles = (K + BK - 1) / BK;
     const unsigned ring = shared_address(shared);
-    CopyA a(ring, A, M, K, m0, 0);
-    CopyB b(ring + A_BYTES, B, N, K, n0, 0);
     int acc[WM / 16][WN / 8][4] = {};
     if (K % 16 == 0)
-        multiply<true>(acc, a, b, ring, wm, wn, tiles);
+        multiply<true>(acc, {ring, A, M, K, m0, 0}, {ring + A_BYTES, B, N, K, n0, 0}, ring, wm, wn, tiles);
     else
-        multiply<false>(acc, a, b, ring, wm, wn, tiles);
+        multiply<false>(acc, {ring, A, M, K, m0, 0}, {ring + A_BYTES, B, N, K, n0, 0}, ring, wm, wn, tiles);
 
     // Epilogue: four lanes write a sector of 32 bytes.
 #pragma unroll

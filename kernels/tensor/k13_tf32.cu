@@ -7,7 +7,7 @@
 #include "tile/float_gemm.cuh"
 
 #ifndef SHAPE
-#define SHAPE 128, 256, 64, 64, 4
+#define SHAPE 256, 128, 64, 64, 4
 #endif
 using Shape = FloatShape<SHAPE, 8>;
 
@@ -41,4 +41,4 @@ extern "C" __global__ void __launch_bounds__(Shape::THREADS, 1)
     extern __shared__ __align__(1024) unsigned char shared[];
     float_gemm<Shape, Tf32>(A, B, C, M, N, K, shared);
 }
-// endregion: kernel
+// endregion

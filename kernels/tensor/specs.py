@@ -120,7 +120,7 @@ def _queue(name: str, title: str, change: str, STAGES: int, BK: int = 32, GROUP_
         entry="multistage",
         grid=("cdiv(M,BM)*cdiv(N,BN)", "1", "1"),
         shared_bytes="STAGES*2*BK*(BM+BN)",
-        defines=MappingProxyType({"STAGES": STAGES, "TILE_K": BK, "TILE_N": 256, "GROUP_ROWS": GROUP_ROWS}),
+        defines=MappingProxyType({"STAGES": STAGES, "TILE_K": BK, "GROUP_ROWS": GROUP_ROWS}),
         **fields,
     )
 
@@ -173,7 +173,7 @@ def _float(name: str, entry: str, title: str, change: str, tile: dict, file: str
     )
 
 
-_LARGE = {"BM": 128, "BN": 256, "WM": 64, "WN": 64, "STAGES": 4}
+_LARGE = {"BM": 256, "BN": 128, "WM": 64, "WN": 64, "STAGES": 4}
 _SMALL = {"BM": 128, "BN": 128, "WM": 64, "WN": 32, "STAGES": 3}
 
 CH13 = (

@@ -26,16 +26,14 @@ __device__ __forceinline__ unsigned float_b(unsigned row, unsigned chunk) {
     return row * CHUNKS + (chunk ^ row % 4);
 }
 
-template <class S>
+template <class S, bool WIDE>
 struct FloatTile {
-    using CopyA = TileCopy<float, S::BM, S::BK, S::THREADS, swizzled<S::BK / 4>>;
-    using CopyB = TileCopy<float, S::BK, S::BN, S::THREADS, float_b<S::BN / 4>>;
     typedef float Acc[S::WM / 16][S::WN / 8][4];
     typedef unsigned FragA[S::STEP / 8][S::WM / 16][4];
     typedef unsigned FragB[S::STEP / 8][S::WN / 8][2];
 
-    CopyA a;
-    CopyB b;
+    TileCopy<float, WIDE, S::BM, S::BK, S::THREADS, swizzled<S::BK / 4>> a;
+    TileCopy<float, WIDE, S::BK, S::BN, S::THREADS, float_b<S::BN / 4>> b;
     unsigned ring;
     int m0, n0, wm, wn, lane;
 
@@ -46,14 +44,11 @@ struct FloatTile {
         wm = warp % S::WARPS_M * S::WM, wn = warp / S::WARPS_M * S::WN, lane = threadIdx.x % 32;
     }
 
-    // Start part `part` of `parts` of the copies of the next tile.
-    template <bool ALIGNED>
-    __device__ __forceinline__ void copy(int part, int parts, int stage) {
-#pragma unroll
-        for (int i = part; i < CopyA::TURNS; i += parts) a.template copy<ALIGNED>(i, stage);
-#pragma unroll
-        for (int i = part; i < CopyB::TURNS; i += parts) b.template copy<ALIGNED>(i, stage);
-        if (part == parts - 1) a.right(), b.down();
+    // Start the copies of the next tile, as one group.
+    __device__ __forceinline__ void copy(int stage) {
+        a.copy(stage), a.right();
+        b.copy(stage), b.down();
+        cp_async_commit_group();
     }
 
     // Fetch step number `step` of a stage. NOTE: ldmatrix moves 16-bit pairs, which may as well be halves of floats.
@@ -104,47 +99,45 @@ struct FloatTile {
     }
 };
 
-template <class S, class Product, bool ALIGNED>
-__device__ __forceinline__ void float_loop(FloatTile<S> tile, typename FloatTile<S>::Acc& acc, int tiles) {
-    typename FloatTile<S>::FragA frag_a[2];
-    typename FloatTile<S>::FragB frag_b[2];
-    for (int stage = 0; stage < S::RING - S::STAGE_BYTES; stage += S::STAGE_BYTES) {
-        tile.template copy<ALIGNED>(0, 1, stage);
-        cp_async_commit_group();
-    }
+template <class S, class Product, bool WIDE>
+__device__ __forceinline__ void float_gemm(const float* A, const float* B, float* C, int M, int N, int K, void* shared) {
+    const Tile at = grouped_tile<8>(blockIdx.x, (M + S::BM - 1) / S::BM, (N + S::BN - 1) / S::BN);
+    FloatTile<S, WIDE> tile(shared_address(shared), A, B, M, N, K, at);
+    typename FloatTile<S, WIDE>::FragA frag_a[2];
+    typename FloatTile<S, WIDE>::FragB frag_b[2];
+    typename FloatTile<S, WIDE>::Acc acc = {};
+
+    // Prologue.
+    for (int stage = 0; stage < S::RING - S::STAGE_BYTES; stage += S::STAGE_BYTES) tile.copy(stage);
     cp_async_wait_group<S::STAGES - 2>();
     __syncthreads();
     tile.fetch(frag_a[0], frag_b[0], 0, 0);
-    for (int read = 0, fill = S::RING - S::STAGE_BYTES; tiles > 0; --tiles) {
-#pragma unroll
+
+    // Main loop, as in k12_multistage.cu.
+    int read = 0, fill = S::RING - S::STAGE_BYTES;
+    for (int k0 = 0; k0 < K; k0 += S::BK)
+#pragma unroll 2  // NOTE: unrolled further, ptxas moves so much ahead that it runs out of registers
         for (int step = 0; step < S::STEPS; ++step) {
-            if (step < S::STEPS - 1) {
-                tile.fetch(frag_a[(step + 1) % 2], frag_b[(step + 1) % 2], step + 1, read);
-                tile.template copy<ALIGNED>(step, S::STEPS - 1, fill);
-            } else {
-                cp_async_commit_group();
+            if (step == 0) tile.copy(fill);
+            if (step == S::STEPS - 1) {
                 cp_async_wait_group<S::STAGES - 2>();
                 __syncthreads();
                 fill = read;
                 read = read + S::STAGE_BYTES == S::RING ? 0 : read + S::STAGE_BYTES;
-                tile.fetch(frag_a[0], frag_b[0], 0, read);
             }
-            Product::multiply(acc, frag_a[step % 2], frag_b[step % 2]);
+            const int next = (step + 1) % 2;
+            tile.fetch(frag_a[next], frag_b[next], (step + 1) % S::STEPS, read);
+            Product::multiply(acc, frag_a[next ^ 1], frag_b[next ^ 1]);
         }
-    }
     cp_async_wait_group<0>();
+    tile.store(C, M, N, acc);
 }
 
 // C = A B, one CTA per tile of C. `shared`: S::RING bytes.
 template <class S, class Product>
 __device__ __forceinline__ void float_gemm(const float* A, const float* B, float* C, int M, int N, int K, void* shared) {
-    const Tile at = grouped_tile<8>(blockIdx.x, (M + S::BM - 1) / S::BM, (N + S::BN - 1) / S::BN);
-    const int tiles = (K + S::BK - 1) / S::BK;
-    FloatTile<S> tile(shared_address(shared), A, B, M, N, K, at);
-    typename FloatTile<S>::Acc acc = {};
     if (N % 4 == 0 && K % 4 == 0)
-        float_loop<S, Product, true>(tile, acc, tiles);
+        float_gemm<S, Product, true>(A, B, C, M, N, K, shared);
     else
-        float_loop<S, Product, false>(tile, acc, tiles);
-    tile.store(C, M, N, acc);
+        float_gemm<S, Product, false>(A, B, C, M, N, K, shared);
 }

@@ -1,13 +1,15 @@
 #pragma once
-// One thread's part in bringing tiles of ROWS x COLS elements from a row-major matrix to shared memory by cp.async, in
-// chunks of 16 bytes; the tile moves down or to the right from copy to copy. What lies outside the matrix becomes zero.
+// One thread's part in bringing tiles of ROWS x COLS elements of a row-major matrix to shared memory, in chunks of 16
+// bytes; from tile to tile the thread moves down or to the right. What lies outside the matrix becomes zero.
+// Addresses are kept from tile to tile: computed anew they cost more instructions than the copies.
 #include "ptx/cp_async.cuh"
 
 // PLACE(row, chunk) is the index of a chunk in the tile; STEP rows further down it is STEP rows of chunks more.
-template <class E, int ROWS, int COLS, int THREADS, unsigned (*PLACE)(unsigned, unsigned)>
+// WIDE: the matrix and its rows start at multiples of 16 bytes, and cp.async copies; else elements go through registers.
+template <class E, bool WIDE, int ROWS, int COLS, int THREADS, unsigned (*PLACE)(unsigned, unsigned)>
 struct TileCopy {
     static constexpr int WIDTH = 16 / sizeof(E), CHUNKS = COLS / WIDTH, STEP = THREADS / CHUNKS, TURNS = ROWS / STEP;
-    static_assert(THREADS % CHUNKS == 0 && ROWS % STEP == 0, "every thread copies the same column");
+    static_assert(THREADS % CHUNKS == 0 && ROWS % STEP == 0, "every thread copies from one column of chunks");
 
     const E* src;
     unsigned dst;
@@ -22,21 +24,22 @@ struct TileCopy {
         dst = tile + 16 * PLACE(r, chunk);
     }
 
-    // Copy the thread's chunk number `turn` of TURNS; `offset` bytes are added to its place. ALIGNED: the matrix and its
-    // rows start at multiples of 16 bytes, else elements go through registers, one by one.
-    template <bool ALIGNED>
-    __device__ __forceinline__ void copy(int turn, int offset) const {
-        const E* from = src + static_cast<size_t>(turn * STEP) * cols;
-        const int valid = row + turn * STEP < rows ? cols - col : 0;
-        const unsigned to = dst + offset + turn * STEP * COLS * sizeof(E);
-        if constexpr (ALIGNED) {
-            cp_async_cg_16(to, from, valid > 0 ? 16 : 0);
-        } else {
-            uint4 chunk = {};
+    // Copy the thread's chunks to the tile `offset` bytes further on.
+    __device__ __forceinline__ void copy(int offset) const {
+#pragma unroll(WIDE ? TURNS : 1)
+        for (int turn = 0; turn < TURNS; ++turn) {
+            const E* from = src + static_cast<size_t>(turn * STEP) * cols;
+            const int inside = row + turn * STEP < rows ? cols - col : 0;
+            const unsigned to = dst + offset + turn * STEP * COLS * sizeof(E);
+            if constexpr (WIDE) {
+                cp_async_cg_16(to, from, inside > 0 ? 16 : 0);  // with 0 the address is not read
+            } else {
+                uint4 chunk = {};
 #pragma unroll
-            for (int i = 0; i < WIDTH; ++i)
-                if (i < valid) reinterpret_cast<E*>(&chunk)[i] = from[i];
-            *static_cast<uint4*>(__cvta_shared_to_generic(to)) = chunk;
+                for (int i = 0; i < WIDTH; ++i)
+                    if (i < inside) reinterpret_cast<E*>(&chunk)[i] = from[i];
+                *static_cast<uint4*>(__cvta_shared_to_generic(to)) = chunk;
+            }
         }
     }
 
