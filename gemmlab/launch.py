@@ -9,7 +9,7 @@ import numpy as np
 from gemmlab import args as arguments
 from gemmlab import gpu, tensormap
 from gemmlab.call import Call
-from gemmlab.compile import Compiled, choose_target, compile_kernel, parse_target
+from gemmlab.compile import CUDA_TARGET, Compiled, CudaSource, choose_target, compile_kernel, parse_target
 from gemmlab.device import device
 from gemmlab.errors import GemmlabError
 from gemmlab.rules import launch_rule
@@ -54,13 +54,27 @@ def choose_backend(kernel, backend: str | None) -> str:
         cc, suffix = parse_target(kernel.target)
         fits, needs = (cc == here.cc if suffix else cc <= here.cc), kernel.target
     else:
-        spec = resolve(kernel)[1]
-        fits, needs = spec is None or spec.runs_on(here.cc), spec.target if spec else ""
+        code, spec = resolve(kernel)
+        fits = spec.runs_on(here.cc) if spec else not isinstance(code, CudaSource) or _compiles_for(here.target, code)
+        needs = spec.target if spec else CUDA_TARGET
     if not fits and backend == "gpu":
         raise GemmlabError(
             f'this kernel needs {needs}; {here.name} is sm_{here.cc[0]}{here.cc[1]}: run it with backend="emulator"'
         )
     return "gpu" if fits else "emulator"
+
+
+def _compiles_for(target: str, code: CudaSource) -> bool:
+    """Say whether CUDA C++ text is for this GPU. What does not compile for the emulator's target either is: it gets to
+    hear why.
+    """
+    for tried, answer in ((target, True), (CUDA_TARGET, False)):
+        try:
+            compile_kernel(code, tried)
+            return answer
+        except GemmlabError:
+            continue
+    return True
 
 
 def prepare(kernel, args: tuple, backend: str) -> tuple[Compiled, list[str]]:

@@ -14,9 +14,8 @@ import re
 from gemmlab.errors import GemmlabError
 
 USAGE = "write %%cuda NAME [--entry KERNEL] [MACRO=value …] above the CUDA C++ code"
-_KERNEL = re.compile(
-    r"__global__\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?void\s+(?:__\w+__\s*(?:\([^)]*\))?\s*)*(\w+)\s*\("
-)
+_ATTRIBUTES = r"(?:__\w+__\s*(?:\([^)]*\))?\s*)*"
+_KERNEL = re.compile(rf"__global__\s+{_ATTRIBUTES}void\s+{_ATTRIBUTES}(\w+)\s*\(")
 
 
 def parse(line: str, text: str) -> tuple[str, str, dict[str, str]]:

@@ -158,6 +158,9 @@ def test_a_gpu_of_another_kind(monkeypatch):
     with pytest.raises(gl.GemmlabError, match='needs sm_90a; RTX 5090 is sm_120: run it with backend="emulator"'):
         choose_backend(compiled, "gpu")
     assert choose_backend("k03_naive", None) == "gpu"
+    assert choose_backend(gl.cuda_source(text + "\n", "k"), None) == "emulator"
+    assert choose_backend(gl.cuda_source('extern "C" __global__ void k() { }\n', "k"), None) == "gpu"
+    assert choose_backend(gl.cuda_source('extern "C" __global__ void k() { x }\n', "k"), None) == "gpu"  # says why
 
 
 def test_cuda_parameters_are_read_from_the_source():
