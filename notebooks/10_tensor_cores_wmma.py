@@ -10,8 +10,8 @@
 #
 # - **Builds on:** [05](05_shared_tiling.ipynb): tiles; [06](06_bank_conflicts.ipynb): banks;
 #   [08](08_vectorised_access.ipynb): CUDA C++ and chunks of 16 bytes.
-# - **You will be able to:** say what five generations of tensor cores multiply per cycle, dense and sparse; write a GEMM
-#   with WMMA that is right at every size; read in the machine code what became of it.
+# - **You will be able to:** say what five generations of tensor cores multiply per cycle, dense and sparse; write a
+#   GEMM with WMMA that is right at every size; read in the machine code what became of it.
 # - **Needs:** nothing; a GPU adds the stopwatch (FP16 runs from compute capability 7.5 on, BF16 from 8.0).
 # - **Time:** 75 minutes.
 
@@ -50,51 +50,34 @@ gl.plots.outer_product(16, 16, title="32 inputs, 256 multiply-adds: one step of 
 
 # %% [markdown]
 # **Predict:** `mma.m16n8k16` multiplies 16 × 16 by 16 × 8 FP16 elements and adds to 16 × 8 FP32 sums. How many
-# multiply-adds does a register of the warp serve?
+# multiply-adds does one of the warp's registers serve?
 
-# %% tags=["nbval-check-output"]
-def per_register(m, n, k, bits=16, factors_in_registers=True):
-    factors = (m * k + k * n) * bits // 32 if factors_in_registers else 0
-    return m * n * k / (factors + m * n)  # registers of all lanes, 32 bits each; FP32 sums
-
-
-print(f"FFMA of a warp          {32 / (3 * 32):6.2f}")
-print(f"mma.m16n8k16, FP16      {per_register(16, 8, 16):6.2f}")
-print(f"wgmma m64n256k16, FP16  {per_register(64, 256, 16, factors_in_registers=False):6.2f}")
+# %%
+gl.plots.fma_per_register()
 
 # %% [markdown]
-# 19 times FFMA (derived; one guide says 205, but divides the warp's 2,048 multiply-adds by the 10 registers of a *single*
-# lane). The third line looks ahead: Hopper's `wgmma` reads both factors from shared memory (chapter 15).
+# 19 times FFMA. (One guide says 205, but divides the warp's 2,048 multiply-adds by the 10 registers of a *single*
+# lane.) The last bar looks ahead: Hopper's `wgmma` reads both factors from shared memory (chapter 15).
 #
 # ## Five generations
-#
-# Multiply-adds per SM and cycle follow from data sheets: rate / (2 · SMs · clock).
 
-# %% tags=["nbval-check-output"]
-print("GPU        FP32 dense  sparse   x FP32   FMA per SM and cycle   ridge")
-for key in ("v100", "t4", "a100-80", "h100", "b200"):
-    gpu = gl.hardware.gpu(key)
-    dense, clock = gpu.peak("float16"), gpu.tensor_clock_mhz or gpu.clock_mhz
-    sparse = f"{gpu.peak('float16', sparse=True):6.0f}" if gpu.sparse else "     -"
-    rate = f"{dense * 1e6 / (2 * gpu.sms * clock):8.0f}" if clock else "no clock"
-    fp32, ridge = gpu.peak("float32"), gl.roofline.ridge(gpu, "float16")
-    print(f"{gpu.name:10} {fp32:4.0f}  {dense:5.0f}  {sparse} {dense / fp32:8.1f} {rate:>22} {ridge:7.0f}")
+# %%
+gl.plots.tensor_core_table(("float16", "bfloat16", "fp8"))
 
 # %% [markdown]
-# (TFLOP/s in FP16 with FP32 sums, published; ridge in FLOP/byte; sources in [the hardware
-# tables](../book/hardware.md).) Rates are **dense**. The *sparse* rate is for weights of which two in four are zero;
-# GEMM has none. That an A100 has "156 dense, 312 sparse" is off by one column: 156 is TF32.
-#
-# | generation | adds | the warp's instruction | factors come from | sums live in |
-# |---|---|---|---|---|
-# | 1 Volta | FP16 | `mma.m8n8k4` | registers | registers |
-# | 2 Turing | INT8, INT4 | `mma.m16n8k8` | registers | registers |
-# | 3 Ampere | BF16, TF32, FP64; 2:4 sparsity | `mma.m16n8k16` | registers | registers |
-# | 4 Hopper (and Ada) | FP8 | `wgmma.m64nNk16`, 128 threads | shared memory, `A` also registers | registers |
-# | 5 Blackwell | FP6, FP4, block scales | `tcgen05.mma`, one thread | shared memory, `A` also tensor memory | tensor memory |
-#
-# (PTX ISA. Ada and consumer Blackwell stay with `mma.sync`.) Volta's *hardware* unit multiplies 4 × 4 × 4 per cycle;
-# `m8n8k4` is its shape in PTX, 16 × 16 × 16 that of the C++ interface: three numbers, often mixed up.
+# - **Dense.** The sparse rate is for weights of which two in four are zero; a GEMM has none. That an A100 has "156
+#   dense, 312 sparse" in FP16 is off by one column: 156 is TF32.
+# - **Shapes.** Volta's *hardware* unit multiplies 4 × 4 × 4 per cycle; `m8n8k4` is the shape in PTX, 16 × 16 × 16
+#   that of the C++ interface. They are often mixed up.
+# - **What moves out.** From row to row factors, then sums, leave the registers; one thread is enough to start the last.
+#   Ada and consumer Blackwell stay with `mma.sync`.
+# - **The ridge moves right.** FP16 arithmetic grew 18-fold from V100 to B200, bandwidth 8.6-fold:
+
+# %% tags=["nbval-check-output"]
+for key in ("v100", "t4", "a100-80", "h200", "b200"):
+    gpu = gl.hardware.gpu(key)
+    speed = gpu.peak("float16") / gpu.peak("float32")
+    print(f"{gpu.name:11} {speed:4.1f} x FP32, ridge {gl.roofline.ridge(gpu, 'float16'):4.0f} FLOP/byte")
 
 # %% [markdown]
 # ## The idea: fragments
@@ -116,8 +99,9 @@ gl.plots.fragments("wmma.m16n16k16.f16", lane=5)
 # ## The kernel
 #
 # A warp, a tile of 16 × 16. WMMA loads whole tiles only, from rows whose distance is a multiple of 16 bytes;
-# `load_tile` and `store_tile` ([tile/wmma.cuh](https://github.com/gemm-ladder/gemm-ladder/blob/main/kernels/tile/wmma.cuh))
-# take a detour through shared memory at the edges, and to round the sums. `T` is `__half` with `F16`.
+# `load_tile` and `store_tile`
+# ([tile/wmma.cuh](https://github.com/gemm-ladder/gemm-ladder/blob/main/kernels/tile/wmma.cuh)) take a detour through
+# shared memory at the edges, and to round the sums. `T` is `__half` with `F16`.
 
 # %% tags=["kernel"] gemmlab={"kernel": "tensor/k10_wmma_global.cu"}
 # %%cuda wmma_global F16=1
@@ -289,9 +273,9 @@ for kernel in ("k10_wmma_shared_f16", "k10_wmma_shared"):
     print(f"{kernel:20} loads from {where}: {sass.count('LDSM')} LDSM, {sass.count(' LD.E')} generic LD")
 
 # %% [markdown]
-# The same source, for BF16, compiles to *generic* loads, element pair by element pair (NVRTC 12.9, counted in SASS): for
-# this type the compiler does not follow the pointer back to shared memory. Whoever hides the layout also chooses the
-# instructions.
+# The same source, for BF16, compiles to *generic* loads, element pair by element pair (NVRTC 12.9, counted in SASS):
+# for this type the compiler does not follow the pointer back to shared memory. Whoever hides the layout also chooses
+# the instructions.
 
 # %% [markdown]
 # ## Measure
@@ -328,7 +312,8 @@ gl.verdict("k10_wmma_shared_f16")
 # ## Exercises
 #
 # In [exercises/10_tensor_cores_wmma.ipynb](../exercises/10_tensor_cores_wmma.ipynb): **10.1** multiply-adds per
-# register, **10.2** repair a published kernel, **10.3** use a fragment twice, **10.4** which statements rely on a layout.
+# register, **10.2** repair a published kernel, **10.3** use a fragment twice, **10.4** which statements rely on a
+# layout.
 #
 # ## References
 #

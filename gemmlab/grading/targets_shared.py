@@ -12,10 +12,11 @@ FLOAT = 4  # bytes
 
 @dataclass(frozen=True)
 class TileTraffic(Target):
-    """The loads of A and B (float32) request what tiles of BM × BN outputs need: each element once per block."""
+    """The loads of A and B request what tiles of BM × BN outputs need: each element, of `itemsize` bytes, once."""
 
     BM: int
     BN: int
+    itemsize: int = FLOAT
 
     @property
     def reached(self) -> str:
@@ -23,7 +24,7 @@ class TileTraffic(Target):
 
     def require(self, counted):
         M, N, K = counted.shape
-        least = FLOAT * (M * K * -(-N // self.BN) + K * N * -(-M // self.BM))
+        least = self.itemsize * (M * K * -(-N // self.BN) + K * N * -(-M // self.BM))
         asked = counted.report.counters.total(space="global", op="ld").bytes
         if asked > least:
             raise CheckError(
