@@ -165,12 +165,12 @@ gl.exercise("14.2").check(asked)
 #     if (threadIdx.x == 0) {
 #         for (int i = 0; i < STAGES; ++i) {
 #             mbarrier_init(&s.full[i], 1);
+#             // ### BEGIN SOLUTION
+#             // ### SKELETON: mbarrier_init(&s.empty[i], 1);
 #             mbarrier_init(&s.empty[i], 2);
+#             // ### END SOLUTION
 #         }
-#         // ### BEGIN SOLUTION
-#         // ### SKELETON: // every thread may use the barriers after __syncthreads
 #         fence_mbarrier_init();
-#         // ### END SOLUTION
 #     }
 #     __syncthreads();
 #
@@ -215,8 +215,8 @@ gl.exercise("14.3").check(ring)
 
 # %% [markdown] tags=["solution"]
 # `expect_tx` counts bytes, not elements. The parity changes when the ring has gone round, not at every step. A stage is
-# released after its last `ldmatrix`, by a lane that has met the others (`__syncwarp`). And `mbarrier.init` is an
-# ordinary write: the copy engine sees it only behind `fence.mbarrier_init` (or `fence.proxy.async`).
+# released after its last `ldmatrix`, by a lane that has met the others (`__syncwarp`). And it is empty when *both*
+# warps say so: two arrivals per phase.
 
 # %% [markdown]
 # ## 14.4 Repair the way back
@@ -226,8 +226,8 @@ gl.exercise("14.3").check(ring)
 #
 # **Target.** Right at every shape, no finding, no bank conflict.
 #
-# **Hint.** TMA undoes the swizzle on its way out. Whose stores does a proxy fence order? What happens to the block's
-# shared memory when its threads are through?
+# **Hint.** TMA undoes the swizzle on its way out. Through which proxy are the values written, through which are they
+# read? What happens to the block's shared memory when its threads are through?
 
 # %% tags=["exercise"] gemmlab={"exercise": "14.4"}
 # %%cuda boxed
@@ -285,7 +285,6 @@ gl.exercise("14.3").check(ring)
 #         }
 #     // ### BEGIN SOLUTION
 #     // ### SKELETON: if (lane == 0) {
-#     // ### SKELETON:     fence_proxy_async_shared();
 #     // ### SKELETON:     tma_store_2d(&C, n0 + 64 * warp, m0, box);
 #     // ### SKELETON:     cp_async_bulk_commit_group();
 #     // ### SKELETON: }
@@ -304,5 +303,6 @@ gl.exercise("14.4").check(boxed)
 
 # %% [markdown] tags=["solution"]
 # Chunk `j` of row `r` belongs to place `j ^ r % 8`, which also spreads a warp's stores over all banks. Each lane fences
-# its *own* stores, then the warp meets, then one lane starts the copy; a fence in lane 0 alone does not speak for the
-# others. And that lane waits until the copy has read its source: the block's shared memory goes to another block after.
+# its own stores, then the warp meets, then one lane starts the copy. (The emulator lets a fence in lane 0, after the
+# warp has met, pass with a warning: libraries fence where the data was written.) And that lane waits until the copy has
+# read its source: the block's shared memory goes to another block afterwards.
