@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import kernels  # noqa: E402
-from gemmlab import results  # noqa: E402
+from gemmlab import results, sanitizer  # noqa: E402
 from gemmlab.errors import GemmlabError  # noqa: E402
 from gemmlab.hardware import GPUS, SOURCES  # noqa: E402
 from tools import counters_table  # noqa: E402
@@ -122,12 +122,13 @@ def ladder_traffic(directory: Path | None = None) -> str:
         seen = r.get("profile", {})
         if results.dram_bytes(r) is None:
             continue
-        rates = [f"{seen[key]:.1f}" if key in seen else NONE for key in ("l1_hit_pct", "l2_hit_pct")]
+        rates = [f"{seen[key]:.1f}" if key in seen else NONE for key in ("l1_hit_pct", "l2_hit_pct", "tensor_pct")]
         sectors = f"{seen['load_sectors'] / seen['load_requests']:.2f}" if seen.get("load_requests") else NONE
         rows.append([f"`{r['kernel']}`", shape_of(r), f"{results.dram_bytes(r) / 1e6:,.1f}", *rates, sectors])
     if not rows:
         return "No profile is recorded yet.\n"
-    head = ["kernel", "shape", "DRAM read + write, MB", "L1 hit, %", "L2 hit, %", "sectors per load request"]
+    head = ["kernel", "shape", "DRAM read + write, MB", "L1 hit, %", "L2 hit, %", "tensor pipes, %"]
+    head.append("sectors per load request")
     return table(head, rows, right=2) + "\nOne launch under Nsight Compute, caches flushed before it.\n"
 
 
@@ -191,10 +192,25 @@ def ceilings(directory: Path | None = None) -> str:
     return table(["ceiling", f"measured on {data['machine']['gpu']}", "how", "SM clock, MHz", "date"], rows, right=9)
 
 
+def sanitizer_table(directory: Path | None = None) -> str:
+    """What compute-sanitizer said about each CUDA C++ kernel."""
+    path = (directory or results.DIRECTORY) / "sanitizer" / f"{GPU}.json"
+    found = sanitizer.verdicts(kernels.LADDER, path)
+    if not found:
+        return "No run of compute-sanitizer is recorded yet: `python3 tools/record_sanitizer.py` makes one on a GPU.\n"
+    rows = [[f"`{name}`", *(seen.get(tool, NONE) for tool in sanitizer.TOOLS)] for name, seen in found.items()]
+    note = (
+        "\nTwo launches each, one at a ragged shape, under compute-sanitizer on the GPU of record. memcheck and "
+        "synccheck gate. racecheck is reported: it raises false alarms where wgmma or TMA order accesses in ways that "
+        "it does not know.\n"
+    )
+    return table(["kernel", *sanitizer.TOOLS], rows, right=9) + note
+
+
 TABLES = {
     "ladder": ladder, "ladder-full": ladder_full, "ladder-traffic": ladder_traffic, "ceilings": ceilings,
-    "ladder-counters": ladder_counters,
-    "hardware-compute": hardware_compute, "hardware-memory": hardware_memory, "hardware-sources": hardware_sources,
+    "ladder-counters": ladder_counters, "sanitizer": sanitizer_table, "hardware-compute": hardware_compute,
+    "hardware-memory": hardware_memory, "hardware-sources": hardware_sources,
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import kernels
-from gemmlab import results
+from gemmlab import results, sanitizer
 from gemmlab.errors import GemmlabError
 from tests.gemmlab.sample_records import MACHINE, record
 from tools import ncu, record_gpu, results_tables
@@ -34,6 +34,9 @@ def recorded(tmp_path):
         ],
         {"dram_copy": ceiling},
     )
+    spec = kernels.spec("k11_mma")
+    entry = sanitizer.record(spec, (128, 128, 64), "memcheck", ["Invalid __global__ read"], "2026-11-30")
+    sanitizer.merge(tmp_path / "sanitizer" / "nvidia_h200.json", {}, [entry])
     return tmp_path
 
 
@@ -52,7 +55,7 @@ def test_ladder_shows_records_with_their_origin(tmp_path):
     assert "Recorded on NVIDIA H200, 2026-11-30: driver 580.1, CUDA 13.0, cuBLAS 13.1.0" in text
     full = results_tables.ladder_full(tmp_path)
     assert "| `k03_naive` | 4096³ | 200 ms |" in full and "| `k04_coalesced` | 1024³ |" in full
-    assert "| `k03_naive` | 4096³ | 150.0 | – | 97.5 | 16.50 |" in results_tables.ladder_traffic(tmp_path)
+    assert "| `k03_naive` | 4096³ | 150.0 | – | 97.5 | – | 16.50 |" in results_tables.ladder_traffic(tmp_path)
     assert "4,250.0 GB/s" in results_tables.ceilings(tmp_path)
 
 
@@ -64,7 +67,7 @@ def test_counters_stand_beside_the_profiler(tmp_path):
 
 
 def test_nothing_recorded_is_said(tmp_path):
-    for name in ("ladder", "ladder-full", "ladder-traffic", "ladder-counters", "ceilings"):
+    for name in ("ladder", "ladder-full", "ladder-traffic", "ladder-counters", "ceilings", "sanitizer"):
         assert "recorded yet" in results_tables.TABLES[name](tmp_path)
 
 

@@ -1,0 +1,47 @@
+"""What compute-sanitizer prints is read launch by launch, and recorded for the present source only."""
+
+from dataclasses import replace
+
+import kernels
+from gemmlab import sanitizer
+from tools.record_sanitizer import read
+
+OUTPUT = """========= COMPUTE-SANITIZER
+>>> start k11_mma 256 256 192
+>>> end k11_mma 256 256 192
+>>> start k11_mma 129 129 33
+========= Invalid __global__ read of size 16 bytes
+=========     at mma+0x1a0 in mma.cu:40
+=========     by thread (3,0,0) in block (1,0,0)
+========= Program hit CUDA_ERROR_LAUNCH_FAILED (error 719)
+========= 'mma' failed on the GPU
+>>> lost k11_mma 129 129 33
+========= Target application returned an error
+========= ERROR SUMMARY: 2 errors
+"""
+
+
+def test_messages_belong_to_their_launch():
+    found, lost = read(OUTPUT)
+    assert lost == "k11_mma" and found[0] == ("k11_mma", (256, 256, 192), [])
+    assert found[1][1] == (129, 129, 33) and found[1][2][0] == "Invalid __global__ read of size 16 bytes"
+    assert len(found[1][2]) == 3
+
+
+def test_verdicts_are_of_the_present_source(tmp_path):
+    path, spec, other = tmp_path / "gpu.json", kernels.spec("k11_mma"), kernels.spec("k11_swizzled")
+    for shape in sanitizer.shapes(spec):
+        sanitizer.merge(path, {}, [sanitizer.record(spec, shape, "memcheck", [], "2026-11-30")])
+    sanitizer.merge(path, {}, [sanitizer.record(other, (8, 8, 8), "racecheck", ["a"] * 9, "2026-11-30")])
+    assert sanitizer.verdicts([spec, other], path) == {
+        "k11_mma": {"memcheck": "clean, 2 shapes"},
+        "k11_swizzled": {"racecheck": "9 messages"},
+    }
+    assert sanitizer.load(path)["records"][-1]["messages"] == ["a"] * 3
+    assert sanitizer.verdicts([replace(spec, defines={"X": 1})], path) == {}
+
+
+def test_shapes_are_ragged_and_aligned():
+    spec = kernels.spec("k11_mma")
+    assert sanitizer.shapes(spec) == [(256, 256, 192), (129, 129, 33)]
+    assert sanitizer.shapes(replace(spec, align=8))[1] == (136, 136, 40)
