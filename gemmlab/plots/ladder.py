@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from gemmlab.errors import GemmlabError
-from gemmlab.hardware import gpu
+from gemmlab.hardware import gpu, rate_name
 from gemmlab.plots import palette
 from gemmlab.plots.figure import finish, new_figure, styled
 from gemmlab.plots.roof import roofline
-from gemmlab.results import dram_bytes, find
+from gemmlab.plots.table import Table
+from gemmlab.results import DIRECTORY, dram_bytes, find, load, slug
 from gemmlab.roofline import Point, intensity
 
 NOT_YET = "No measurement recorded yet"
+# data type -> {name under "ceilings" of the records: what it is}: gemmlab.measuring.ceilings and .tensor_ceilings
+CEILINGS = {
+    "float32": {"fp32_fma": "FMA, registers only"},
+    "tf32": {"mma_tf32": "mma.sync, registers only"},
+    "int8": {"mma_s8": "mma.sync, registers only"},
+    **{name: {f"wgmma_{short}": "wgmma", f"mma_{short}": "mma.sync, registers only",
+              f"mma_ldmatrix_{short}": "mma.sync with ldmatrix"}
+       for name, short in (("bfloat16", "bf16"), ("float16", "f16"))},
+}  # fmt: skip
 
 
 @styled
@@ -48,12 +58,15 @@ def ladder_bars(records, *, shape: tuple[int, int, int] | None = None, machine: 
     return finish(figure, f"Bars: {text}; best rival {best:.3g} TFLOP/s.", f"Recorded on {machine}, {when}; medians.")
 
 
-def recorded_roofline(on="H200", dtype="float32", *, kernels, shape=(4096, 4096, 4096), bytes="ideal", counters=None):
+def recorded_roofline(on="H200", dtype="float32", *, kernels, shape=(4096, 4096, 4096), bytes="ideal", counters=None,
+                      ceilings: bool | None = None, linear: bool = False):
     """Draw the recorded rate of kernels, and of cuBLAS, under the roof of the GPU that they were recorded on.
 
     kernels: names of Specs; shape: (M, N, K). bytes: "ideal" (each element moved once) puts all at one intensity;
     "requested" needs counters: {kernel: `ptxemu.Counters`}; "measured DRAM" uses the profiler's bytes in the record.
-    Kernels without a record are named in the caption and get no point. Raises GemmlabError when bytes are not known.
+    Kernels without a record are named in the caption and get no point. ceilings: draw what the arithmetic alone reached
+    there (`recorded_ceilings`; default: for tensor cores only); linear: rates on a linear axis. Raises GemmlabError
+    when bytes are not known.
     """
     m, n, k = shape
     stem = {"h200": "nvidia_h200"}.get(gpu(on).key, gpu(on).key)
@@ -71,7 +84,9 @@ def recorded_roofline(on="H200", dtype="float32", *, kernels, shape=(4096, 4096,
     missing = [name for name, record in found.items() if record is None]
     said = [f"Recorded on {gpu(on).name}, {', '.join(sorted(dates))}, {m} × {n} × {k}."] if dates else []
     said += [f"Not recorded yet: {', '.join(missing)}."] if missing else []
-    return roofline(on, dtype, points=points, caption=" ".join(said))
+    wanted = rate_name(dtype) != "float32" if ceilings is None else ceilings
+    lines = recorded_ceilings(dtype, stem) if wanted else {}
+    return roofline(on, dtype, points=points, caption=" ".join(said), ceilings=lines, linear=linear)
 
 
 def _intensity(name, record, shape, dtype, kind, counters):
@@ -92,3 +107,30 @@ def _empty():
     axes[0, 0].axis("off")
     axes[0, 0].text(0, 0.5, NOT_YET, fontsize=10, transform=axes[0, 0].transAxes, va="center")
     return finish(figure, NOT_YET + ".")
+
+
+def recorded_ceilings(dtype, gpu_stem: str = "nvidia_h200", directory=None) -> dict[str, float]:
+    """Return {name: TFLOP/s} of what the arithmetic of `dtype` alone reached on a GPU, from its records' "ceilings"."""
+    path = (directory or DIRECTORY) / f"{gpu_stem}.json"
+    stored = load(path)["ceilings"] if path.exists() else {}
+    names = CEILINGS.get(rate_name(dtype), {})
+    return {label: stored[name]["value"] for name, label in names.items() if name in stored}
+
+
+def ladder_table(steps, shape=(4096, 4096, 4096), *, machine: str = "NVIDIA H200", directory=None, title="") -> Table:
+    """Return the table that ends a lesson: each step with its prediction, recorded rate, ratio and what limits it.
+
+    steps: {kernel: (prediction, limit)}, texts of the lesson, for names of Specs; rates are those recorded on `machine`
+    at `shape` (M, N, K). A kernel without a record says so.
+    """
+    rows, dates = [], set()
+    for name, (prediction, limit) in steps.items():
+        record = next(iter(find(name, *shape, gpu=slug(machine), directory=directory)), None)
+        if record is None:
+            rows.append((name, prediction, "not recorded", "", limit))
+            continue
+        dates.add(record["date"])
+        rows.append((name, prediction, f"{record['tflops']:.3g}", f"{record['ratio']:.2f}", limit))
+    when = f"Recorded on {machine}, {', '.join(sorted(dates))}, {' × '.join(map(str, shape))}." if dates else ""
+    columns = ("step", "predicted", "TFLOP/s", "of cuBLAS's best", "limited by")
+    return Table(title or "The steps of this chapter", columns, tuple(rows), when)

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 from PIL import Image
 
 from gemmlab import plots
@@ -120,16 +121,29 @@ def test_roofline_labels_of_crowded_points_keep_their_order():
     rates = {"low": 5.09, "high": 7.78, "middle": 6.95}
     figure = plots.roofline(points=[(name, 7.97, rate) for name, rate in rates.items()])
     figure.draw_without_rendering()
-    heights = {text.get_text().split(":")[0]: text.get_window_extent().y0 for text in figure.axes[0].texts}
+    heights = {text.get_text().split(":")[0]: Text.get_window_extent(text).y0 for text in figure.axes[0].texts}
     assert heights["high"] > heights["middle"] > heights["low"]
 
 
 def test_roofline_labels_do_not_overlap():
     figure = plots.roofline("H200", points=[(f"kernel {i}", 0.25 + 0.01 * i, 5 + 0.1 * i) for i in range(6)])
     figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for text in figure.axes[0].texts if text.get_text().startswith("kernel")]
+    boxes = [Text.get_window_extent(text) for text in figure.axes[0].texts if text.get_text().startswith("kernel")]
     assert len(boxes) == 6
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_labels_of_nine_fast_kernels_and_three_ceilings_stay_apart(linear):
+    points = [(f"k1{i}_a_kernel_of_the_ladder", 1365, 330 + 35 * i) for i in range(9)]
+    ceilings = {"mma.sync, registers": 633, "mma.sync and ldmatrix": 608, "wgmma": 860}
+    figure = plots.roofline("H200", "bfloat16", points=points, ceilings=ceilings, linear=linear)
+    figure.draw_without_rendering()
+    texts = [text for text in figure.axes[0].texts if text.get_text().startswith(("k1", "mma", "wgmma"))]
+    boxes = [Text.get_window_extent(text) for text in texts]
+    assert len(boxes) == 12 and "Measured ceiling, wgmma: 860 TFLOP/s." in figure.alt
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    assert all(box.x1 <= figure.bbox.x1 for box in boxes)
 
 
 def test_thread_map_tells_what_a_warp_covers():
@@ -233,6 +247,26 @@ def test_recorded_roofline_uses_the_bytes_it_is_told_to(monkeypatch):
     _with_records(monkeypatch, {**RECORD, "profile": {}})
     with pytest.raises(GemmlabError, match="no profiler bytes"):
         plots.recorded_roofline(kernels=["k03_naive"], bytes="measured DRAM")
+
+
+def test_ceilings_are_those_of_the_data_type(monkeypatch, tmp_path):
+    stored = {"ceilings": {"wgmma_bf16": {"value": 860.0}, "mma_bf16": {"value": 633.0}, "fp32_fma": {"value": 65.7}}}
+    monkeypatch.setattr(ladder, "load", lambda path: stored)
+    assert plots.recorded_ceilings("bfloat16") == {"wgmma": 860.0, "mma.sync, registers only": 633.0}
+    assert plots.recorded_ceilings("float16") == {} == plots.recorded_ceilings("bfloat16", directory=tmp_path)
+    _with_records(monkeypatch, RECORD)
+    assert "wgmma: 860" in plots.recorded_roofline("H200", "bfloat16", kernels=["k03_naive"], linear=True).alt
+    assert "ceiling" not in plots.recorded_roofline("H200", kernels=["k03_naive"]).alt
+
+
+def test_the_small_table_tells_what_is_recorded(monkeypatch):
+    records = [RECORD | {"ratio": 0.02}]
+    found = lambda name, *shape, gpu, directory: [r for r in records if r["kernel"] == name]  # noqa: E731
+    monkeypatch.setattr(ladder, "find", found)
+    table = plots.ladder_table({"k03_naive": ("0.7", "L1 sectors"), "k04_coalesced": ("5", "L1 requests")})
+    assert table.rows == (("k03_naive", "0.7", "0.9", "0.02", "L1 sectors"),
+                          ("k04_coalesced", "5", "not recorded", "", "L1 requests"))  # fmt: skip
+    assert "2026-11-30, 4096 × 4096 × 4096" in str(table) and "<td" in table._repr_html_()
 
 
 def test_captions_stay_inside_the_figure(monkeypatch):
