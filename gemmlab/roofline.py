@@ -201,6 +201,33 @@ def recorded(
     return points
 
 
+@dataclass(frozen=True)
+class Ceiling:
+    """A measured flat part of a roof: the rate of an instruction alone, without global memory, in TFLOP/s."""
+
+    label: str
+    tflops: float
+    origin: str
+
+
+def ceilings(dtype="float32", gpu: str = "nvidia_h200", directory=None) -> list[Ceiling]:
+    """Return the measured ceilings of a data type on a GPU (results file stem), highest first; empty without records.
+
+    Runs on zeros are left out: no data of a GEMM are that quiet.
+    """
+    from gemmlab import results
+
+    path = (directory or results.DIRECTORY) / f"{gpu}.json"
+    data = results.load(path) if path.exists() else {"ceilings": {}}
+    found = []
+    for name, entry in data["ceilings"].items():
+        kind = "float32" if name == "fp32_fma" else entry.get("dtype")
+        if kind == rate_name(dtype) and not name.endswith("_zeros"):
+            origin = f"recorded on {data['machine']['gpu']}, {entry['date']}"
+            found.append(Ceiling(entry["how"], entry["value"], origin))
+    return sorted(found, key=lambda ceiling: -ceiling.tflops)
+
+
 def _positive(**sizes):
     for name, size in sizes.items():
         if not size > 0:

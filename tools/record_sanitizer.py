@@ -114,7 +114,11 @@ def main(argv=None) -> int:
     if not shutil.which("compute-sanitizer"):
         print("compute-sanitizer is not on the PATH: it comes with the CUDA toolkit", file=sys.stderr)
         return 2
-    chosen = [kernels.spec(name) for name in options.kernels] or kernels.LADDER
+    try:
+        chosen = [kernels.spec(name) for name in options.kernels] or kernels.LADDER
+    except KeyError as error:
+        print(error.args[0], file=sys.stderr)
+        return 2
     specs = {spec.name: spec for spec in chosen if spec.language == "cuda" and spec.runs_on(here.cc)}
     gate = 0
     for tool in options.tools.split(","):

@@ -1,6 +1,7 @@
 """The whole of a measurement on a stand-in GPU: data, checks, rivals, record, and what it refuses."""
 
 import importlib
+import re
 import sys
 import types
 
@@ -10,7 +11,7 @@ import pytest
 import kernels
 from gemmlab import results
 from gemmlab.errors import GemmlabError
-from gemmlab.measuring import ceilings, measure_gpu, telemetry, timing
+from gemmlab.measuring import ceilings, measure_gpu, telemetry, tensor_ceilings, timing
 from tests.gemmlab.fake_gpu import FakeGpu
 
 M, N, K = 48, 64, 80
@@ -167,6 +168,16 @@ def test_ceiling_kernels_hold_the_work_that_is_counted(name, opcode, count):
     body = ptx[ptx.index(f".entry {name}(") :].split(".visible", 1)[0]
     unrolled = body.replace("ld.global.nc.v4", "ld.global.v4").count(opcode)
     assert unrolled == count if name == "fp32_fma" else unrolled >= count
+
+
+@pytest.mark.parametrize("name", [name for name in tensor_ceilings.CEILINGS if not name.endswith("_zeros")])
+def test_tensor_ceilings_hold_the_work_that_is_counted(name):
+    kernel, built = tensor_ceilings.CEILINGS[name].kernel, tensor_ceilings.compiled(name, "sm_90a")
+    body = built.ptx[built.ptx.index(f".entry {kernel}(") :].split(".visible", 1)[0]
+    groups = re.findall(r"(?:wgmma\.mma_async|mma)\.sync\.aligned\.m(\d+)n(\d+)k(\d+)", body)
+    issuers = 2 if kernel.startswith("wgmma") else tensor_ceilings.THREADS // 32  # warpgroups or warps of a block
+    assert sum(2 * int(m) * int(n) * int(k) for m, n, k in groups) * issuers == tensor_ceilings.CEILINGS[name].flop
+    assert built.spill_bytes == 0 and not built.assembly.remarks
 
 
 def test_impossible_ceilings_are_refused():

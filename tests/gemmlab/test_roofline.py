@@ -2,9 +2,10 @@
 
 import pytest
 
-from gemmlab import roofline
+from gemmlab import results, roofline
 from gemmlab.errors import GemmlabError
 from gemmlab.roofline import Point, attainable, ideal_bytes, intensity, llm_layers, ridge, tiled_bytes, time_floor
+from tests.gemmlab.sample_records import MACHINE
 
 
 def test_intensity_of_the_fact_check():
@@ -75,3 +76,12 @@ def test_requested_bytes_are_what_the_emulator_counts(kernel):
 
     counted = gemmlab.count(kernel, 32, 64, 16).bytes("global")
     assert counted == tiled_bytes(32, 64, 16, 1, 1)
+
+
+def test_measured_ceilings_of_a_type(tmp_path):
+    entry = {"value": 640.0, "unit": "TFLOP/s", "dtype": "bfloat16", "how": "mma.sync", "date": "2026-11-30"}
+    stored = {"mma_bf16": entry, "wgmma_bf16": {**entry, "value": 800.0}, "wgmma_bf16_zeros": entry}
+    results.merge(tmp_path / "nvidia_h200.json", MACHINE, ceilings=stored)
+    found = roofline.ceilings("bf16", directory=tmp_path)
+    assert [ceiling.tflops for ceiling in found] == [800.0, 640.0] and "NVIDIA H200, 2026-11-30" in found[0].origin
+    assert roofline.ceilings("int8", directory=tmp_path) == roofline.ceilings(directory=tmp_path / "none") == []
