@@ -9,7 +9,7 @@
 #include "tile/stage.cuh"
 #include "tile/store_mma.cuh"
 
-constexpr int BM = 128, BN = 256, BK = 32, WM = 64, WN = 64, THREADS = 256;
+constexpr int BM = 128, BN = 128, BK = 64, WM = 64, WN = 64, THREADS = 128;
 using Tiles = Stage<BM, BN, BK>;
 
 template <bool WIDE>  // N and K are multiples of 8: 16-byte copies
@@ -54,9 +54,9 @@ __device__ void gemm(Tiles* stages, const T* A, const T* B, T* C,
 }
 
 // NOTE: two copies of the loop, so that the fast one has no branch in it.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
     double_buffer(const T* A, const T* B, T* C, int M, int N, int K) {
-    __shared__ Tiles stages[2];
+    extern __shared__ Tiles stages[];
     if (N % 8 == 0 && K % 8 == 0)
         gemm<true>(stages, A, B, C, M, N, K);
     else

@@ -1,7 +1,7 @@
 // Chapter 11: mma.sync, with its operands fetched by ldmatrix.
 //
 // Change: the warp holds fragments of a known layout, so that A and B come from shared memory in whole rows of 16 bytes.
-// Limit:  the rows of a matrix lie 64 or 256 bytes apart, on the same banks: ldmatrix meets four and eight of a kind.
+// Limit:  the rows of a matrix lie 128 or 256 bytes apart, on the same banks: ldmatrix meets eight of a kind.
 // Needs:  sm_80. A (M, K), B (K, N), C (M, N), bf16 (fp16 with -DF16), row-major. Grid (cdiv(N, BN), cdiv(M, BM)).
 
 // region: kernel
@@ -11,9 +11,9 @@
 #include "tile/store_mma.cuh"
 #include "tile/swizzle.cuh"
 
-constexpr int BM = 128, BN = 128, BK = 32, WM = 64, WN = 64, THREADS = 128;
+constexpr int BM = 128, BN = 128, BK = 64, WM = 64, WN = 32, THREADS = 256;
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
     mma(const T* A, const T* B, T* C, int M, int N, int K) {
     __shared__ uint4 smem_a[BM * BK / 8], smem_b[BK * BN / 8];
     float acc[WM / 16][WN / 8][4] = {};

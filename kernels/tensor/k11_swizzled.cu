@@ -11,9 +11,9 @@
 #include "tile/store_mma.cuh"
 #include "tile/swizzle.cuh"
 
-constexpr int BM = 128, BN = 128, BK = 32, WM = 64, WN = 64, THREADS = 128;
+constexpr int BM = 128, BN = 128, BK = 64, WM = 64, WN = 32, THREADS = 256;
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
     swizzled_tiles(const T* A, const T* B, T* C, int M, int N, int K) {
     __shared__ uint4 smem_a[BM * BK / 8], smem_b[BK * BN / 8];
     float acc[WM / 16][WN / 8][4] = {};
