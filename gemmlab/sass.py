@@ -37,6 +37,7 @@ FAMILIES = {  # mnemonic: what it is; in the order of a table
     "USETMAXREG": "setmaxnreg",
 }
 WORK = frozenset(("HGMMA", "IGMMA", "QGMMA", "HMMA", "IMMA", "FFMA", "DFMA"))
+COPIES = frozenset(("LDGSTS", "UTMALDG"))
 _SECTION = re.compile(r"^//-+ \.text\.(\S+)", re.MULTILINE)
 _LINE = re.compile(r"^(\.L_x_\d+):|/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?(\w+)(\S*)([^;]*);", re.MULTILINE)
 _TO = re.compile(r"`\((\.L_x_\d+)\)")
@@ -65,9 +66,13 @@ def instructions(sass: str, entry: str) -> Instructions:
         names.pop()
     working = [(start, end) for start, end in loops if WORK.intersection(names[start:end])]
     inner = [(s, e) for s, e in working if not any((s, e) != (x, y) and s <= x and y <= e for x, y in working)]
-    amount = lambda loop: (sum(name in WORK for name in names[loop[0] : loop[1]]), loop[0] - loop[1])  # noqa: E731
-    start, end = max(inner, key=amount, default=(0, 0))
+    start, end = max(inner, key=lambda loop: _weight(names[slice(*loop)]), default=(0, 0))
     return Instructions(Counter(names), Counter(names[start:end]))
+
+
+def _weight(loop: list[str]) -> tuple[int, int, int]:
+    """Order loops by arithmetic; of loops with equal amounts the one with asynchronous copies, then the shorter."""
+    return sum(name in WORK for name in loop), sum(name in COPIES for name in loop), -len(loop)
 
 
 def _body(sass: str, entry: str) -> str:
