@@ -1,7 +1,7 @@
 """The emulator's counters beside the profiler's, kernel by kernel: a table of book/ladder.md (tools/results_tables.py).
 
 Every block inside the matrix makes the same requests, so one block at the recorded K is counted and multiplied by the
-number of blocks. The table holds the kernels of the CUDA cores that were profiled at SIZE³.
+number of blocks. The table holds the kernels of the CUDA cores, each at the smallest n³ that was profiled.
 """
 
 import functools
@@ -9,7 +9,6 @@ import functools
 import gemmlab as gl
 import kernels
 
-SIZE = 1024
 LAST_CHAPTER = "09"  # later kernels move data in ways that these counters do not name
 COLUMNS = {
     "load_requests": "global load requests",
@@ -21,31 +20,35 @@ COLUMNS = {
     "shared_store_conflicts": "excess, stores",
 }
 NOTE = (
-    f"\nOne launch at {SIZE}³. A single number: the emulator and the profiler (Nsight Compute on NVIDIA H200) agree to "
-    "the last digit. Two numbers: emulator / profiler. The emulator counts PTX; where `ptxas` merges neighbouring "
-    "loads into one `LDS.128`, the profiler sees fewer wavefronts and conflicts. Its wavefronts of stores also hold "
-    "cycles in which data from L2 took the port.\n"
+    "\nOne launch each. A single number: the emulator and the profiler (Nsight Compute on NVIDIA H200) agree to the "
+    "last digit. Two numbers: emulator / profiler. The emulator counts PTX; where `ptxas` merges neighbouring loads "
+    "into one `LDS.128`, the profiler sees fewer wavefronts and conflicts. Its wavefronts of stores also hold cycles "
+    "in which data from L2 took the port.\n"
 )
 
 
 def rows(records: list[dict]) -> list[list[str]]:
-    """Return one row of cells per profiled record at SIZE³, in the order of `records`."""
-    out = []
+    """Return one row of cells per profiled kernel, in the order of `records`."""
+    smallest = {}
     for record in records:
-        seen, chapter = record.get("profile"), record["chapter"]
-        if seen and (record["M"], record["N"], record["K"]) == (SIZE,) * 3 and chapter <= LAST_CHAPTER:
-            mine = counted(record["kernel"])
-            out.append([f"`{record['kernel']}`", *(_cell(mine[key], seen.get(key)) for key in COLUMNS)])
+        square = record["M"] == record["N"] == record["K"] and record["chapter"] <= LAST_CHAPTER
+        if record.get("profile") and square:
+            known = smallest.setdefault(record["kernel"], record)
+            smallest[record["kernel"]] = min(known, record, key=lambda r: r["M"])
+    out = []
+    for kernel, record in smallest.items():
+        mine, seen = counted(kernel, record["M"]), record["profile"]
+        out.append([f"`{kernel}`", f"{record['M']}³", *(_cell(mine[key], seen.get(key)) for key in COLUMNS)])
     return out
 
 
 @functools.cache
-def counted(kernel: str) -> dict[str, int]:
-    """Return what a kernel of the ladder requests at SIZE³, by the names of tools/ncu.py."""
+def counted(kernel: str, size: int) -> dict[str, int]:
+    """Return what a kernel of the ladder requests at size³, by the names of tools/ncu.py."""
     spec = kernels.spec(kernel)
-    rows, columns = _block(spec, 0), _block(spec, 1)
-    blocks = (SIZE // rows) * (SIZE // columns)
-    counters = gl.count(spec, rows, columns, SIZE)
+    height, width = _block(spec, size, 0), _block(spec, size, 1)
+    blocks = (size // height) * (size // width)
+    counters = gl.count(spec, height, width, size)
     out = {}
     for space, name in (("global", ""), ("shared", "shared_")):
         for op, word in (("ld", "load"), ("st", "store")):
@@ -59,15 +62,15 @@ def counted(kernel: str) -> dict[str, int]:
     return out
 
 
-def _block(spec, axis: int) -> int:
-    """Return how many rows (axis 0) or columns (axis 1) of C one block computes, a power of two."""
-    size = 1
-    while size < SIZE:
-        shape = (2 * size, 1, 1) if axis == 0 else (1, 2 * size, 1)
+def _block(spec, limit: int, axis: int) -> int:
+    """Return how many rows (axis 0) or columns (axis 1) of C one block computes, a power of two up to `limit`."""
+    extent = 1
+    while extent < limit:
+        shape = (2 * extent, 1, 1) if axis == 0 else (1, 2 * extent, 1)
         if spec.launch_dims(*shape)[0] != spec.launch_dims(1, 1, 1)[0]:
-            return size
-        size *= 2
-    return size
+            break
+        extent *= 2
+    return extent
 
 
 def _cell(mine: int, seen: float | None) -> str:

@@ -9,7 +9,7 @@ _TENSOR = "sm__pipe_tensor_type_hmma_hgmma_qgmma_imma_igmma_bmma_bgmma_cycles_ac
 _CONFLICTS, _WAVEFRONTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared", "l1tex__data_pipe_lsu_wavefronts_mem_shared"
 _STALLS = (
     "long_scoreboard", "short_scoreboard", "math_pipe_throttle", "mio_throttle", "lg_throttle", "barrier", "wait",
-    "gmma", "not_selected",
+    "gmma", "not_selected", "dispatch_stall",
 )  # fmt: skip
 METRICS = {
     "dram_read_bytes": "dram__bytes_read.sum",

@@ -137,7 +137,7 @@ def ladder_counters(directory: Path | None = None) -> str:
     rows = counters_table.rows(cold(data_of(directory)))
     if not rows:
         return "No profile is recorded yet.\n"
-    return table(["kernel", *counters_table.COLUMNS.values()], rows) + counters_table.NOTE
+    return table(["kernel", "shape", *counters_table.COLUMNS.values()], rows, right=2) + counters_table.NOTE
 
 
 def cold(data: dict | None) -> list[dict]:

@@ -63,7 +63,7 @@ def test_counters_stand_beside_the_profiler(tmp_path):
     profile = {"load_requests": 67108864.0, "load_sectors": 1.0, "shared_load_wavefronts": 0.0}
     results.merge(tmp_path / "nvidia_h200.json", MACHINE, [record(profile=profile)])
     row = results_tables.ladder_counters(tmp_path).splitlines()[2]
-    assert row.startswith("| `k03_naive` | 67,108,864 | 1,107,296,256 / 1 | 1,048,576 | 0 |")
+    assert row.startswith("| `k03_naive` | 1024³ | 67,108,864 | 1,107,296,256 / 1 | 1,048,576 | 0 |")
 
 
 def test_nothing_recorded_is_said(tmp_path):
