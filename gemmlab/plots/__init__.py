@@ -39,7 +39,7 @@ from gemmlab.plots.formats import number_formats
 from gemmlab.plots.fragments import fragments
 from gemmlab.plots.gantt import gantt, stamp_rows, wave_stamps
 from gemmlab.plots.generations import fma_per_register, tensor_core_table
-from gemmlab.plots.ladder import ladder_bars, ladder_table, recorded_ceilings, recorded_roofline
+from gemmlab.plots.ladder import ladder_bars, ladder_table, recorded_roofline
 from gemmlab.plots.layers import llm_layers
 from gemmlab.plots.lines import lines, staircase
 from gemmlab.plots.machine_map import machine_map
@@ -60,8 +60,8 @@ __all__ = [
     "bank_grid", "cluster_map", "count_reads", "describe_banks", "describe_sectors", "error_curves",
     "fma_per_register", "fragments", "gantt", "instruction_mix", "ladder_bars", "ladder_table", "lines",
     "llm_layers", "machine_map", "matrix_rows", "number_formats", "outer_product", "owners_of", "palette",
-    "patch_intensity", "patch_intensity_of", "phases", "reads_per_element", "recorded_ceilings", "recorded_errors",
-    "recorded_roofline", "roles", "roofline", "sector_map", "sectors_by_line", "split_efficiency", "staircase",
-    "stamp_rows", "swizzle", "tensor_box", "tensor_core_table", "thread_map", "tile_order", "timeline",
-    "warp_patches", "wave_quantisation", "wave_stamps",
+    "patch_intensity", "patch_intensity_of", "phases", "reads_per_element", "recorded_errors", "recorded_roofline",
+    "roles", "roofline", "sector_map", "sectors_by_line", "split_efficiency", "staircase", "stamp_rows", "swizzle",
+    "tensor_box", "tensor_core_table", "thread_map", "tile_order", "timeline", "warp_patches", "wave_quantisation",
+    "wave_stamps",
 ]  # fmt: skip

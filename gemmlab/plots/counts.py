@@ -12,8 +12,8 @@ LONG = {
     "fma": "multiply-add", "fp": "other float", "int": "integer", "convert": "convert", "special": "special function",
     "ldg": "global load", "stg": "global store", "lds": "shared load", "sts": "shared store", "ldl": "local load",
     "stl": "local store", "ldc": "constant load", "atomic": "atomic", "barrier": "barrier", "branch": "branch",
-    "shuffle": "shuffle/vote", "mma": "tensor core", "ldgsts": "asynchronous copy", "ldsm": "matrix load",
-    "stsm": "matrix store", "other": "move and other",
+    "shuffle": "shuffle/vote", "mma": "tensor core", "ldgsts": "asynchronous copy", "tma": "bulk copy",
+    "ldsm": "matrix load", "stsm": "matrix store", "other": "move and other",
 }  # fmt: skip
 WORK = {"fma", "mma"}
 

@@ -8,19 +8,11 @@ from gemmlab.plots import palette
 from gemmlab.plots.figure import finish, new_figure, styled
 from gemmlab.plots.roof import roofline
 from gemmlab.plots.table import Table
-from gemmlab.results import DIRECTORY, dram_bytes, find, load, slug
+from gemmlab.results import dram_bytes, find, slug
 from gemmlab.roofline import Point, intensity
+from gemmlab.roofline import ceilings as recorded_ceilings
 
 NOT_YET = "No measurement recorded yet"
-# data type -> {name under "ceilings" of the records: what it is}: gemmlab.measuring.ceilings and .tensor_ceilings
-CEILINGS = {
-    "float32": {"fp32_fma": "FMA, registers only"},
-    "tf32": {"mma_tf32": "mma.sync, registers only"},
-    "int8": {"mma_s8": "mma.sync, registers only"},
-    **{name: {f"wgmma_{short}": "wgmma", f"mma_{short}": "mma.sync, registers only",
-              f"mma_ldmatrix_{short}": "mma.sync with ldmatrix"}
-       for name, short in (("bfloat16", "bf16"), ("float16", "f16"))},
-}  # fmt: skip
 
 
 @styled
@@ -65,7 +57,7 @@ def recorded_roofline(on="H200", dtype="float32", *, kernels, shape=(4096, 4096,
     kernels: names of Specs; shape: (M, N, K). bytes: "ideal" (each element moved once) puts all at one intensity;
     "requested" needs counters: {kernel: `ptxemu.Counters`}; "measured DRAM" uses the profiler's bytes in the record.
     Kernels without a record are named in the caption and get no point. ceilings: draw what the arithmetic alone reached
-    there (`recorded_ceilings`; default: for tensor cores only); linear: rates on a linear axis. Raises GemmlabError
+    there (`gemmlab.roofline.ceilings`; default: for tensor cores only); linear: rates on a linear axis. Raises GemmlabError
     when bytes are not known.
     """
     m, n, k = shape
@@ -85,7 +77,8 @@ def recorded_roofline(on="H200", dtype="float32", *, kernels, shape=(4096, 4096,
     said = [f"Recorded on {gpu(on).name}, {', '.join(sorted(dates))}, {m} × {n} × {k}."] if dates else []
     said += [f"Not recorded yet: {', '.join(missing)}."] if missing else []
     wanted = rate_name(dtype) != "float32" if ceilings is None else ceilings
-    lines = recorded_ceilings(dtype, stem) if wanted else {}
+    found = recorded_ceilings(dtype, stem) if wanted else []
+    lines = {ceiling.label.partition(",")[0]: ceiling.tflops for ceiling in found}
     return roofline(on, dtype, points=points, caption=" ".join(said), ceilings=lines, linear=linear)
 
 
@@ -107,14 +100,6 @@ def _empty():
     axes[0, 0].axis("off")
     axes[0, 0].text(0, 0.5, NOT_YET, fontsize=10, transform=axes[0, 0].transAxes, va="center")
     return finish(figure, NOT_YET + ".")
-
-
-def recorded_ceilings(dtype, gpu_stem: str = "nvidia_h200", directory=None) -> dict[str, float]:
-    """Return {name: TFLOP/s} of what the arithmetic of `dtype` alone reached on a GPU, from its records' "ceilings"."""
-    path = (directory or DIRECTORY) / f"{gpu_stem}.json"
-    stored = load(path)["ceilings"] if path.exists() else {}
-    names = CEILINGS.get(rate_name(dtype), {})
-    return {label: stored[name]["value"] for name, label in names.items() if name in stored}
 
 
 def ladder_table(steps, shape=(4096, 4096, 4096), *, machine: str = "NVIDIA H200", directory=None, title="") -> Table:

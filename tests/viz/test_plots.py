@@ -14,6 +14,7 @@ from gemmlab import plots
 from gemmlab.errors import GemmlabError
 from gemmlab.plots import ladder, palette
 from gemmlab.plots.access import ideal_wavefronts, sectors_of, wavefronts_of
+from gemmlab.roofline import Ceiling
 from ptxemu import counting
 from tests.viz import fakes
 from tests.viz.fakes import Access, Site
@@ -249,13 +250,12 @@ def test_recorded_roofline_uses_the_bytes_it_is_told_to(monkeypatch):
         plots.recorded_roofline(kernels=["k03_naive"], bytes="measured DRAM")
 
 
-def test_ceilings_are_those_of_the_data_type(monkeypatch, tmp_path):
-    stored = {"ceilings": {"wgmma_bf16": {"value": 860.0}, "mma_bf16": {"value": 633.0}, "fp32_fma": {"value": 65.7}}}
-    monkeypatch.setattr(ladder, "load", lambda path: stored)
-    assert plots.recorded_ceilings("bfloat16") == {"wgmma": 860.0, "mma.sync, registers only": 633.0}
-    assert plots.recorded_ceilings("float16") == {} == plots.recorded_ceilings("bfloat16", directory=tmp_path)
+def test_a_recorded_roofline_of_tensor_cores_has_measured_ceilings(monkeypatch):
+    found = [Ceiling("wgmma m64n256k16, both factors in shared memory", 860.0, "recorded")]
+    monkeypatch.setattr(ladder, "recorded_ceilings", lambda dtype, gpu: found)
     _with_records(monkeypatch, RECORD)
-    assert "wgmma: 860" in plots.recorded_roofline("H200", "bfloat16", kernels=["k03_naive"], linear=True).alt
+    figure = plots.recorded_roofline("H200", "bfloat16", kernels=["k03_naive"], linear=True)
+    assert "Measured ceiling, wgmma m64n256k16: 860 TFLOP/s." in figure.alt and "Dotted" in figure.caption
     assert "ceiling" not in plots.recorded_roofline("H200", kernels=["k03_naive"]).alt
 
 
