@@ -57,8 +57,8 @@ def recorded_roofline(on="H200", dtype="float32", *, kernels, shape=(4096, 4096,
     kernels: names of Specs; shape: (M, N, K). bytes: "ideal" (each element moved once) puts all at one intensity;
     "requested" needs counters: {kernel: `ptxemu.Counters`}; "measured DRAM" uses the profiler's bytes in the record.
     Kernels without a record are named in the caption and get no point. ceilings: draw what the arithmetic alone reached
-    there (`gemmlab.roofline.ceilings`; default: for tensor cores only); linear: rates on a linear axis. Raises GemmlabError
-    when bytes are not known.
+    there (`gemmlab.roofline.ceilings`; default: for tensor cores only); linear: rates on a linear axis. Raises
+    GemmlabError when bytes are not known.
     """
     m, n, k = shape
     stem = {"h200": "nvidia_h200"}.get(gpu(on).key, gpu(on).key)
