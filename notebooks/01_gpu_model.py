@@ -215,12 +215,12 @@ gl.plots.lines(
 # from several independent chains per thread (*instruction-level parallelism*).
 
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k01_issue.py"}
-def issue_kernel(CHAINS):
-    """Return the kernel with CHAINS independent chains per thread."""
+def issue_kernel(CHAINS, THREE=False):
+    """Return the kernel with CHAINS independent chains per thread, of two or THREE registers."""
     UNROLL = unroll(CHAINS)
 
     @cuda.jit
-    def issue(a, loops, out, clocks):
+    def issue(a, b, loops, out, clocks):
         x = cuda.local.array(CHAINS, float32)
         tid = uint32(cuda.threadIdx.x)
         for j in range(CHAINS):
@@ -231,7 +231,7 @@ def issue_kernel(CHAINS):
             left -= uint32(1)
             for _ in range(UNROLL):
                 for j in range(CHAINS):
-                    x[j] = x[j] * a + a  # NOTE: a third register could share a bank
+                    x[j] = x[j] * a + (b if THREE else a)
         total = float32(0)
         for j in range(CHAINS):
             total += x[j]

@@ -26,6 +26,7 @@ LINE_BYTES = 128
 FOOTPRINTS = sorted({1 << e for e in range(12, 31)} | {3 << e for e in range(14, 26)})  # bytes
 WARMED_BYTES = 128 << 20  # rings up to here are visited once before the clock starts
 STEPS = 4096
+THREE_REGISTERS = "1 chain, three registers"
 CHAINS, WARPS, LOOPS = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32), 64
 LANES = 128  # FP32 lanes of an SM, the most of any GPU so far
 COPY_WARPS, COPY_FLOATS = (1, 2, 4, 8, 16, 32, 64), 1 << 28
@@ -196,22 +197,23 @@ def _issue() -> dict:
     """One block of 1 to 32 warps runs chains of dependent FMAs; cycles from its first begin to its last end."""
     from kernels.simt.k01_issue import issue_kernel, unroll
 
-    series = {}
-    for chains in CHAINS:
-        kernel, points = issue_kernel(chains), []
+    series, two = {}, {f"{n} chain{'s' * (n > 1)} per thread": (n, False) for n in CHAINS}
+    for name, (chains, three) in {**two, THREE_REGISTERS: (1, True)}.items():
+        kernel, points = issue_kernel(chains, three), []
         for warps in WARPS:
             out, clocks = _zeros(32 * warps, np.float32), _zeros(2 * warps, np.uint64)
+            factors = np.float32(0.5), np.float32(0.5)
             for _ in range(2):  # the first launch loads the code
-                _launch(kernel, np.float32(0.5), np.int32(LOOPS), out, clocks, grid=1, block=32 * warps)
+                _launch(kernel, *factors, np.int32(LOOPS), out, clocks, grid=1, block=32 * warps)
             done = 32 * warps * chains * unroll(chains) * LOOPS
             rate = done / block_cycles(clocks.get())
             if rate > LANES:
                 raise GemmlabError(
-                    f"{chains} chains, {warps} warps: {rate:.1f} multiply-adds per cycle are more than an SM's "
+                    f"{name}, {warps} warps: {rate:.1f} multiply-adds per cycle are more than an SM's "
                     f"{LANES} lanes: no measurement"
                 )
             points.append([warps, round(rate, 2)])
-        series[f"{chains} chain{'s' * (chains > 1)} per thread"] = points
+        series[name] = points
     return series
 
 

@@ -52,7 +52,7 @@ def test_the_shared_chase_walks_its_ring():
 def test_the_issue_kernel_runs_its_multiply_adds(chains):
     out, clocks = np.zeros(64, np.float32), np.zeros(4, np.uint64)
     kernel = k01_issue.issue_kernel(chains)
-    report = emulate(kernel, np.float32(0.5), np.int32(3), out, clocks, grid=1, block=64)
+    report = emulate(kernel, np.float32(0.5), np.float32(0.5), np.int32(3), out, clocks, grid=1, block=64)
     assert report.counters.mix()["fma"] == 2 * chains * k01_issue.unroll(chains) * 3
     assert np.allclose(out, chains, atol=1e-3)
     assert (clocks[1::2] > clocks[::2]).all()
@@ -65,7 +65,7 @@ def test_the_issue_kernel_runs_its_multiply_adds(chains):
 @pytest.mark.parametrize("target", ["sm_75", "sm_90a", "sm_120a"])
 def test_the_clock_is_read_around_all_multiply_adds(chains, target):
     arrays = np.zeros(32, np.float32), np.zeros(2, np.uint64)
-    signature = [np.float32(0.5), np.int32(3), *arrays]
+    signature = [np.float32(0.5), np.float32(0.5), np.int32(3), *arrays]
     sass = gl.compile(k01_issue.issue_kernel(chains), target=target, signature=signature).sass()
     code = re.findall(r"\*/ +(?:@!?\w+ +)?([A-Z][A-Z0-9]*)", sass)
     at = {name: [i for i, opcode in enumerate(code) if opcode == name] for name in ("BAR", "CS2R", "FFMA", "STG")}
