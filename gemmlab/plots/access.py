@@ -182,6 +182,8 @@ def what(access) -> str:
     if opcode.startswith(("ldmatrix", "stmatrix")):
         kept = ("ldmatrix", "stmatrix", "x1", "x2", "x4", "trans")
         return ".".join(part for part in opcode.split(".") if part in kept)
+    if opcode.startswith("wmma."):
+        return f"{'.'.join(opcode.split('.')[:3])}, {access.name or 'shared memory'}"
     if kind == "wgmma":
         return "operand chunks of wgmma (modelled)"
     if kind == "bulk":
@@ -196,7 +198,7 @@ def headline(variant: str, access) -> str:
     line, file = source_line(access), str(getattr(access.site, "file", "") or "")
     place = f"{file.rpartition('/')[2]}:{line}" if file.endswith((".cuh", ".h")) else f"line {line}"
     text = what(access) + (f", {place}" if line else "")
-    mnemonic = text.startswith(("ldmatrix", "stmatrix", "cp."))
+    mnemonic = text.startswith(("ldmatrix", "stmatrix", "cp.", "wmma."))
     return f"{variant}: {text}" if variant else text if mnemonic else text[0].upper() + text[1:]
 
 

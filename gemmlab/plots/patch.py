@@ -31,7 +31,8 @@ def outer_product(TM: int = 8, TN: int = 8, *, title=""):
     """
     if not (1 <= TM <= LARGEST and 1 <= TN <= LARGEST):
         raise GemmlabError(f"the figure shows patches of up to {LARGEST} × {LARGEST}, not {TM} × {TN}")
-    cell, head = 0.2, 0.42
+    head, beside = 0.42, 3.7  # inches above the patch, and for the text on its right
+    cell = min(0.2, (WIDTH - beside) / (TN + 2.4))
     height = head + cell * (TM + 2) + 0.12
     figure = BookFigure(figsize=(WIDTH, height))
     ax = figure.add_axes((0.02, 0.04 / height, cell * (TN + 2.4) / WIDTH, cell * (TM + 2) / height))
@@ -47,7 +48,7 @@ def outer_product(TM: int = 8, TN: int = 8, *, title=""):
             lit = i == min(2, TM - 1) or j == min(4, TN - 1)
             faces[j + 2, i + 2] = palette.tint(palette.C, 0.75 if lit else 0.3)
     faces[0, min(2, TM - 1) + 2], faces[min(4, TN - 1) + 2, 0] = palette.A, palette.B
-    cells(ax, faces, numbers, size=6.5)
+    cells(ax, faces, numbers, size=min(6.5, 33 * cell))
     ax.set(xlim=(-0.1, TN + 2.3), ylim=(TM + 2, 0))
     ax.axis("off")
     row, column = min(2, TM - 1), min(4, TN - 1)

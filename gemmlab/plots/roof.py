@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from gemmlab.errors import GemmlabError
 from gemmlab.hardware import gpu, rate_name
@@ -49,6 +50,10 @@ def roofline(on="H200", dtype="float32", *, dtypes=None, points=(), bytes="ideal
     ax.set(ylim=(0, 1.14 * top)) if linear else ax.set(yscale="log", ylim=(lowest / 1.6, 2.6 * top))
     ax.set_xlabel("intensity, FLOP per byte; " + (_kinds(points) if points else "bytes from DRAM"))
     ax.set_ylabel("TFLOP/s")
+    for axis in (ax.xaxis, ax.yaxis) if not linear else (ax.xaxis,):
+        first, last = axis.get_view_interval()
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if last / first < 50 else (1,)))
+        axis.set_minor_formatter(NullFormatter())
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.grid(which="major", color="#EEEEEE", lw=0.7)
