@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,10 @@ from gemmlab.source import resolve
 GUARD_BYTES = 4096  # around each array on a GPU; the emulator watches every address itself
 EMULATED_WORK = 64**3  # M·N·K up to which a shape that ran on a GPU is emulated as well
 SCALES = (1.0, 1e3, 1e-3)
+LONG_K = 2048  # where rounding float32 to TF32 shows
+RING_STEPS = 8  # tiles of K that every ring of stages goes round in, for types whose rounding does not matter so
+SCHEDULES = ("early", 1)  # of the emulator, for asynchronous kernels beside "late": when copies land, who runs first
+ASYNCHRONOUS = re.compile(r"^\s*(?:@!?%\w+\s+)?(?:cp\.async|wgmma\.mma_async|mbarrier\.)", re.MULTILINE)
 SHOWN_FINDINGS = 2
 FEW_SMS = 2  # of the GPU that persistent kernels also meet on the emulator, so that a CTA gets several tiles
 UNFINISHED = {"deadlock", "livelock"}  # rules under which the values say nothing
@@ -62,11 +67,11 @@ class CheckResult:
         """Show nothing: check() has printed the line."""
 
 
-def default_shapes(tile: dict | None = None, align: int = 1) -> tuple[tuple[int, int, int], ...]:
+def default_shapes(tile: dict | None = None, align: int = 1, dtype="float32") -> tuple[tuple[int, int, int], ...]:
     """Return the shapes (M, N, K) of a check, for a kernel with these tile constants (BM, BN, BK) and alignment.
 
     One square multiple of the tile; M, N and K all different; ragged (17, 33 and one past a tile); a K tail; a shape
-    smaller than any block; and one long in K, where rounding the inputs to TF32 shows.
+    smaller than any block; and last one long in K: for float32 so long that rounding to TF32 shows, else some stages.
     """
     tile = tile or {}
     bm, bn, bk = tile.get("BM", 32), tile.get("BN", 32), tile.get("BK", 16)
@@ -79,7 +84,7 @@ def default_shapes(tile: dict | None = None, align: int = 1) -> tuple[tuple[int,
         (bm + 1, bn + 1, bk + 1),
         (max(bm, 32), max(bn, 32), 2 * bk + 5),
         (5, 7, 23),
-        (16, 8, 2048),
+        (16, 8, LONG_K if dtype == "float32" else RING_STEPS * bk + 8),
     ]
     rounded = [tuple(-(-size // align) * align for size in shape) for shape in shapes]
     return tuple(dict.fromkeys(rounded))
@@ -98,6 +103,7 @@ def check(kernel, shapes=None, backend=None, rule=None, *, seed=None, quiet=Fals
     launched (see kernels.rule); it may also name types ("a_dtype") and the layout. `grid=`, `block=` and `shared=`
     override it. `shapes`: (M, N, K) triples instead of the default ones. `seed` makes the data repeatable. On a GPU
     (unless backend="gpu") the small shapes run on the emulator too, for races and addresses that values do not show.
+    Kernels with asynchronous copies or multiplications run at a shape of several stages in other schedules too.
     """
     rule = launch_rule(kernel, rule, **launch)
     code, spec = (kernel, kernel.spec) if isinstance(kernel, Compiled) else resolve(kernel)
@@ -105,7 +111,7 @@ def check(kernel, shapes=None, backend=None, rule=None, *, seed=None, quiet=Fals
     forced, backend = backend is not None, choose_backend(kernel, backend)
     name = spec.name if spec else getattr(code, "entry", None) or getattr(code, "py_func", code).__name__
     given = _validated(shapes)
-    shapes = given or default_shapes(rule.get("tile"), spec.align if spec else 1)
+    shapes = given or default_shapes(rule.get("tile"), spec.align if spec else 1, problem.a_dtype)
     rng = np.random.default_rng(seed)
     if given is None and depends_on_sms(rule):
         shapes += (_many_tiles(rule.get("tile", {}), spec.align if spec else 1),)
@@ -121,6 +127,9 @@ def check(kernel, shapes=None, backend=None, rule=None, *, seed=None, quiet=Fals
         sms = max(FEW_SMS, math.prod(rule.get("cluster") or (1,))) if few else sms_of(kernel, where)
         trial = Trial(kernel, name, rule, problem, where, shape, sms)
         trial.run(rng, next(scales))
+        if trial.asynchronous and shape == _several_stages(shapes, rule):
+            for other in SCHEDULES:
+                Trial(kernel, name, rule, problem, where, shape, sms, other).run(rng, next(scales))
         remarks.update(dict.fromkeys(trial.remarks))
         for array in trial.padded:
             padded[array] = padded.get(array, 0) + 1
@@ -134,6 +143,12 @@ def check(kernel, shapes=None, backend=None, rule=None, *, seed=None, quiet=Fals
     if not quiet:
         print(result)
     return result
+
+
+def _several_stages(shapes, rule: dict) -> tuple[int, int, int]:
+    """Return the shape of several stages, but not very many, at which other schedules are tried."""
+    most = RING_STEPS * rule.get("tile", {}).get("BK", 16) + 8
+    return max(shapes, key=lambda shape: (shape[2] <= most, min(shape[2], most), -shape[2]))
 
 
 def _validated(shapes) -> tuple | None:
@@ -151,7 +166,10 @@ def _validated(shapes) -> tuple | None:
 
 @dataclass
 class Trial:
-    """One shape of a check: draws data, launches, judges. `sms`: SMs of the GPU that a launch rule is told."""
+    """One shape of a check: draws data, launches, judges. `sms`: SMs of the GPU that a launch rule is told.
+
+    `schedule` is the emulator's; `asynchronous` is known after a run there.
+    """
 
     kernel: object
     name: str
@@ -160,6 +178,8 @@ class Trial:
     backend: str
     shape: tuple[int, int, int]
     sms: int
+    schedule: str | int = "late"
+    asynchronous: bool = False
     remarks: tuple[str, ...] = ()
     warnings: tuple = ()
     padded: tuple[str, ...] = ()
@@ -226,7 +246,9 @@ class Trial:
         arrays = [mapped(arg) or arg for arg in self.rule["args"]]
         role = {"A": "in", "B": "in", "C": "inout" if "C" in call.padded else "out"}
         roles = {name: role.get(array, "inout") for name, array in zip(names, arrays, strict=False)}
-        report = emulate(compiled, values, names, Geometry.of(**call.launch), roles, count=False)
+        geometry, options = Geometry.of(**call.launch), {"count": False, "schedule": self.schedule}
+        report = emulate(compiled, values, names, geometry, roles, **options)
+        self.asynchronous = ASYNCHRONOUS.search(compiled.ptx) is not None
         self.remarks = tuple(map(str, compiled.lints))
         self.warnings = tuple(found for found in report.findings if found.severity != "error")
         return report.errors, []

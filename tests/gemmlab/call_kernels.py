@@ -88,3 +88,11 @@ SCALED = r"""
 #endif
 extern "C" __global__ void scaled(float* C) { if (threadIdx.x == 0) C[0] = VALUE; }
 """
+
+# C = A·B like tma, but a tile is fetched again before all threads have read it: right when copies land late.
+EARLY = TMA.replace("void tma(", "void early(").replace(
+    """    fence_proxy_async_shared();
+    __syncthreads();
+  }""",
+    "  }",
+)

@@ -1,5 +1,6 @@
 """One GEMM by a launch rule: padded rows for TMA, workspaces, the number of SMs, clusters, macros."""
 
+import importlib
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -9,6 +10,8 @@ import pytest
 
 import gemmlab as gl
 from gemmlab.call import Call
+from gemmlab.check import default_shapes
+from gemmlab.launch import emulate
 from gemmlab.measuring.provenance import spec_sha256
 from gemmlab.rules import rule_args
 from kernels import Spec
@@ -111,3 +114,18 @@ def test_macros_of_a_spec_reach_the_compiler_and_the_hash(tmp_path, monkeypatch)
         assert out[0] == value
     assert len({spec_sha256(spec) for spec in (plain, two, three)}) == 3
     assert gl.compile(two).sha256 == spec_sha256(two)
+
+
+def test_asynchronous_kernels_are_checked_in_several_schedules(monkeypatch):
+    seen = []
+    module = importlib.import_module("gemmlab.check")
+    monkeypatch.setattr(module, "emulate", lambda *a, **k: seen.append(k["schedule"]) or emulate(*a, **k))
+    gl.check(gl.cuda_source(texts.TMA, "tma"), shapes=[(17, 33, 5), (16, 16, 48)], rule=TMA, backend="emulator")
+    assert seen == ["late", "late", "early", 1]
+    with pytest.raises(gl.CheckError):
+        gl.check(gl.cuda_source(texts.EARLY, "early"), shapes=[(16, 16, 48)], rule=TMA, backend="emulator")
+
+
+def test_kernels_of_narrow_types_need_no_very_long_k():
+    assert default_shapes({"BM": 64, "BN": 64, "BK": 64}, 8, "bfloat16")[-1] == (16, 8, 520)
+    assert default_shapes({"BM": 64, "BN": 64, "BK": 64})[-1] == (16, 8, 2048)
