@@ -68,7 +68,7 @@ def sector_explorer(*, M: int = 32, N: int = 32, K: int = 32, warp: int = 0, tit
     def make(M=M, N=N, K=K, warp=warp):
         traces = {name: _trace(kernel, M, N, K, warp) for name, kernel in kernels.items()}
         shapes = {"A": (M, K), "B": (K, N), "C": (M, N)}
-        data = trace_data(traces, "global", shapes=shapes, title=title or f"Warp {warp}, M = {M}, N = {N}, K = {K}")
+        data = trace_data(traces, "global", shapes=shapes, title=title or _title(kernels, M, N, K, warp))
         if not data["variants"]:
             raise GemmlabError("none of the kernels touches global memory in the traced CTA and warp")
         data["source"] = "Addresses: the emulator's trace."
@@ -86,7 +86,7 @@ def bank_explorer(*, M: int = 32, N: int = 32, K: int = 32, warp: int = 0, title
 
     def make(M=M, N=N, K=K, warp=warp):
         traces = {name: _trace(kernel, M, N, K, warp) for name, kernel in kernels.items()}
-        data = trace_data(traces, "shared", title=title or f"Warp {warp}, M = {M}, N = {N}, K = {K}")
+        data = trace_data(traces, "shared", title=title or _title(kernels, M, N, K, warp))
         data["source"] = "Addresses: the emulator's trace."
         return Twin("banks", data, describe_banks(traces))
 
@@ -180,6 +180,12 @@ def fragment_map(operands, *, lanes: int = 32, title="Fragment map", source="") 
     data = fragment_data(operands, lanes=lanes, title=title, source=source)
     sizes = ", ".join(f"{name} {rows} × {columns}" for name, (rows, columns, _) in operands.items())
     return Twin("fragments", data, f"{title}: which of {lanes} lanes holds each element of {sizes}.")
+
+
+def _title(kernels, M, N, K, warp) -> str:
+    """Name the warp and the sizes that were traced; finished traces do not tell theirs."""
+    finished = all(isinstance(kernel, list) for kernel in kernels.values())
+    return "One warp's accesses" if finished else f"Warp {warp}, M = {M}, N = {N}, K = {K}"
 
 
 def _explorer(what, kernels, make, M, N, K, warp) -> Explorer:

@@ -62,7 +62,7 @@
       const at = new Map();
       for (let row = 0; row < ROWS; row++) for (let c = 0; c < per(); c++) at.set(place(row, c), { row, chunk: c });
       panels.replaceChildren(
-        grid("The box", per(), ROWS, (x, y) => ({ row: y, chunk: x }), "rows of the box; columns: chunks of 16 bytes"),
+        grid("The box", per(), ROWS, (x, y) => ({ row: y, chunk: x }), "chunks of 16 bytes"),
         grid("Shared memory", GROUPS, (ROWS * state.bytes) / 128, (x, y) => at.get(y * GROUPS + x), "lines of 128 bytes; columns: four banks each"));
       verdict.className = "gl-verdict" + (waves > 1 ? " gl-bad" : "");
       verdict.replaceChildren(G.el("b", {}, G.plural(waves, "wavefront")), ` for chunk ${state.chunk} of rows ${state.first} to ${state.first + PHASE - 1}` + (waves > 1 ? ", where 1 would do" : ", no conflict"));
