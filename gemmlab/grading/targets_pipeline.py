@@ -73,6 +73,6 @@ class Copies(Target):
     def require(self, counted):
         sites = [s for s in counted.report.counters.sites if s.space == "global" and s.op == "ld" and s.requests]
         if any(not site.opcode.startswith("cp.async") for site in sites):
-            raise CheckError("A or B is read by an ordinary load: keep the copies (copy_async4)")
+            raise CheckError("A or B is read by an ordinary load: keep the copies (cp.async)")
         if not sites:
             raise CheckError("nothing is copied from global memory")
