@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,19 +43,25 @@ class Product:
         file, (d, a, b, c) = words(machine), (rows(machine, o) for o in operands)
         m, k, n = self.a.rows, self.a.cols, self.b.cols
         wide = np.empty((len(lanes), m * n) if self.form == WIDE else (1, 1))
-        tables = (decode_table(layout.kind) if layout.packed > 1 else NO_TABLE for layout in (self.a, self.b, self.c))
+        tables = (decode_table(layout.kind) if layout.packed > 1 else NO_TABLE for layout in (self.b, self.a, self.c))
         integer = self.c.kind == "s32"
-        indices = (layout.index for layout in (self.a, self.b, self.c, self.d))
-        how = steps_of(k, self.a.kind, self.b.kind, self.c.kind)
-        multiply(file, lanes, a, b, c, d, *indices, *tables, TF32_MASK, integer, (m, n, k), self.form, wide, *how)
+        how = steps_of(k, self.b.kind, self.a.kind, self.c.kind)
+        turned = self.turned
+        multiply(file, lanes, b, a, c, d, *turned, *tables, TF32_MASK, integer, (n, m, k), self.form, wide, *how)
         if self.form == WIDE:
             self._write_halves(file, lanes, d, wide)
+
+    @functools.cached_property
+    def turned(self):
+        """Places in the transposes of B, A, C and D: the transposed product has longer rows, which is faster."""
+        layouts = self.b, self.a, self.c, self.d
+        return tuple(layout.index % layout.cols * layout.rows + layout.index // layout.cols for layout in layouts)
 
     def _write_halves(self, file, lanes, d, wide):
         """Round to FP16, once, and pack pairs."""
         with np.errstate(over="ignore"):
             half = wide.astype(np.float16).view(np.uint16)
-        half = np.where(np.isnan(wide), np.uint16(0x7FFF), half).astype(np.uint32)[:, self.d.index]
+        half = np.where(np.isnan(wide), np.uint16(0x7FFF), half).astype(np.uint32)[:, self.turned[3]]
         packed = half[..., 0] | half[..., 1] << 16
         for r, row in enumerate(d):
             file[row + lanes[:, None] + np.arange(32)] = packed[:, :, r]

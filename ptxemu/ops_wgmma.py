@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .adding import FP8_FRACTION, FP8_KEPT, FRACTION, KEPT
 from .fragments import BITS, Layout, mma_layout, shape_of
 from .ir import Int, Reg, Vector
 from .ops_copy import refuse
@@ -25,6 +26,7 @@ _TYPES = {  # (A, B) -> types of D
     **{(a, b): ("f16", "f32") for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")},
     **{(a, b): ("s32",) for a in ("s8", "u8") for b in ("s8", "u8")},
 }
+LOWEST = {"f16": 2.0**-14, "e4m3": 2.0**-6, "e5m2": 2.0**-14}
 _INTEGER_N = {8, 16, 24, *range(32, 257, 16)}
 WARPGROUP = 128
 
@@ -62,6 +64,18 @@ class Multiply:
         """Rows of chunks of operand "a" or "b": see ptxemu/wgmma_descriptor.py."""
         extent = 64 if which == "a" else self.n
         return extent if self.major(which) == "K" else extent // 8
+
+    @property
+    def lowest(self):
+        """Smallest normal numbers of A, B and D."""
+        return tuple(LOWEST.get(kind, 2.0**-126) for kind in (*self.kinds[1:], self.kinds[0]))
+
+    @property
+    def adding(self):
+        """Bits after the leading one of a step's addition, and of an FP32 result (0: FP16). See adding.py."""
+        eight = BITS[self.kinds[1]] == 8
+        kept = FP8_KEPT if eight else KEPT
+        return FP8_FRACTION if eight else FRACTION, kept if self.kinds[0] == "f32" else 0
 
     def code(self, which):
         """How D (0), A (1) or B (2) is encoded."""

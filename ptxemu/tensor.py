@@ -1,31 +1,25 @@
 """The inner loops of matrix instructions, over all warps of a group. Compiled by Numba, cached on disk.
 
 Products of mma.sync are those of an H200, bit for bit in every case of
-tests/ptxemu/data/tensor_goldens_nvidia_h200.json.gz; wmma is taken to add likewise (its cases there are exact in any
-order). With 2^E the largest magnitude among C and the products, where a
-product counts as 2^(exponent of a + exponent of b) and a subnormal number has the exponent of the smallest normal one,
-one step cuts C and each product of the whole k (4, 8 or 16) toward zero to a multiple of 2^(E - 25), and adds them
-exactly. The sum is rounded toward zero to FP32, or to nearest even to FP16. (The scheme is that of Fasi, Higham,
-Mikaitis and Pranesh, "Numerical behavior of NVIDIA tensor cores", 2021; width and length of a step are the H200's.)
-FP8 has no mma.sync of its own there: it takes two such steps in FP16 factors, k % 4 < 2 first, from zero, and C is
-added to the result in an addition of D's type. So D of a form with FP16 accumulators is rounded to FP16 three times.
-Other GPUs differ in the last bits. The difference from the exact sum is less than (k + 1) 2^(E - 25) and D's rounding,
-in each step. Integers are exact.
+tests/ptxemu/data/tensor_goldens_nvidia_h200.json.gz (see adding.py); wmma is taken to add likewise (its cases there are
+exact in any order). FP8 has no mma.sync of its own there: it takes two steps in FP16 factors, k % 4 < 2 first, from
+zero, and C is added to the result in an addition of D's type. So D of a form with FP16 accumulators is rounded to FP16
+three times. Integers are exact.
 """
 
 from __future__ import annotations
 
 import functools
-import math
 
 import ml_dtypes
 import numpy as np
 from numba import njit
 
+from .adding import FRACTION, KEPT, accumulate, plain, room
+
 TF32_MASK = np.uint32(0xFFFFE000)  # the hardware ignores the low 13 bits of a .b32 TF32 operand
 NO_TABLE = np.zeros(1, np.float32)
 F32, S32, S32_SATURATED, WIDE = range(4)
-FRACTION_BITS = 25
 _LOWEST = {"f16": 2.0**-14, "e4m3": 2.0**-14, "e5m2": 2.0**-14}  # smallest normal number; FP8 goes through FP16
 
 _SMALL = {
@@ -76,96 +70,6 @@ def _gather(words, rows, lane, index, table, mask, integer, raw, value, out):
                 out[index[t, r, 0]] = value[0]
 
 
-@njit(cache=True, inline="always")
-def _powers(values, lowest, out):
-    """The power of two below or at each |value|, at least ``lowest`` unless it is 0; infinity where it is not finite.
-    Returns whether all are finite.
-    """
-    bits, finite = values.view(np.int64), True
-    powers = out.view(np.int64)
-    for i in range(len(values)):
-        powers[i] = bits[i] & 0x7FF0000000000000
-        if 0.0 < out[i] < lowest:
-            out[i] = lowest
-        finite &= out[i] < np.inf
-    return finite
-
-
-@njit(cache=True, inline="always")
-def _cut_to_single(x, power):
-    """``x``, of magnitude ``power``, rounded toward zero to FP32."""
-    unit = max(power, 2.0**-126) * 2.0**-23
-    return np.int64(x / unit) * unit if power < 2.0**128 else math.copysign(np.inf, x)
-
-
-@njit(cache=True, inline="always")
-def _round_to_half(x, power):
-    """``x``, of magnitude ``power``, rounded to nearest even to FP16."""
-    if power >= 2.0**16:
-        return math.copysign(np.inf, x)
-    unit = max(power, 2.0**-14) * 2.0**-10
-    rounded = np.rint(x / unit) * unit
-    return rounded if abs(rounded) < 2.0**16 else math.copysign(np.inf, x)
-
-
-@njit(cache=True)
-def _plain(a, b, acc, ks, m, n, k):
-    """``acc`` += A B over ``ks``: exact for integers, and for telling infinities and NaN."""
-    for i in range(m):
-        for l in ks:  # noqa: E741
-            x = a[i * k + l]
-            for j in range(n):
-                acc[i * n + j] += x * b[l * n + j]
-
-
-@njit(cache=True)
-def _step(a, b, acc, powers_a, powers_b, powers_c, ks, m, n, k):
-    """``acc`` = A B over ``ks`` + ``acc`` as one step of a tensor core adds them, not yet rounded to D's type. Elements
-    with a term that is not finite are left undefined.
-    """
-    top, scale, total = np.empty(8), np.empty(8), np.empty(8)
-    for i in range(m):
-        for first in range(0, n, 8):  # columns in eights: the loops over j become vector instructions
-            at = i * n + first
-            for j in range(8):
-                top[j] = powers_c[at + j]
-            for l in ks:  # noqa: E741
-                x, row = powers_a[i * k + l], l * n + first
-                for j in range(8):
-                    power = x * powers_b[row + j]
-                    top[j] = power if power > top[j] else top[j]
-            for j in range(8):
-                scale[j] = 2.0**FRACTION_BITS / top[j] if top[j] > 0.0 else 0.0
-                total[j] = np.int32(acc[at + j] * scale[j])
-            for l in ks:  # noqa: E741
-                x, row = a[i * k + l], l * n + first
-                for j in range(8):
-                    total[j] += np.float64(np.int32(x * b[row + j] * scale[j]))
-            for j in range(8):
-                acc[at + j] = total[j] * (top[j] * 2.0**-FRACTION_BITS)
-
-
-@njit(cache=True)
-def _accumulate(a, b, acc, steps, lowest, half, powers, m, n, k):
-    """One or more steps, each rounded to D's type; ``powers``: room for the powers of A, B and C."""
-    powers_a, powers_b, powers_c = powers
-    finite_a, finite_b = _powers(a, lowest[0], powers_a), _powers(b, lowest[1], powers_b)
-    for s in range(len(steps)):
-        finite = _powers(acc, lowest[2], powers_c) and finite_a and finite_b
-        plain = acc if finite else acc.copy()
-        if not finite:
-            _plain(a, b, plain, steps[s], m, n, k)
-        _step(a, b, acc, powers_a, powers_b, powers_c, steps[s], m, n, k)
-        _powers(acc, 0.0, powers_c)
-        for i in range(m * n):
-            if not finite and not abs(plain[i]) < np.inf:
-                acc[i] = plain[i]
-            elif half:
-                acc[i] = _round_to_half(acc[i], powers_c[i])
-            else:
-                acc[i] = _cut_to_single(acc[i], powers_c[i])
-
-
 @njit(cache=True)
 def multiply(
     words, lanes, rows_a, rows_b, rows_c, rows_d, index_a, index_b, index_c, index_d, table_a, table_b, table_c, mask,
@@ -176,32 +80,33 @@ def multiply(
     ``steps`` int64[steps, k of a step], ``lowest`` of A, B and C: what :func:`steps_of` gives.
     """
     m, n, k = shape
-    a, b, acc = np.empty(m * k), np.empty(k * n), np.empty(m * n)
-    powers = np.empty(m * k), np.empty(k * n), np.empty(m * n)
-    c = np.zeros(m * n)
+    a, b, acc, c = np.empty((m, k)), np.empty((k, n)), np.empty((m, n)), np.zeros((m, n))
+    scratch = room(m, n, k)
+    kept = 0 if form == WIDE else KEPT
     raw = np.empty(1, np.uint32)
     value = raw.view(np.float32)
     for w in range(len(lanes)):
         lane = lanes[w]
-        _gather(words, rows_a, lane, index_a, table_a, mask, False, raw, value, a)
-        _gather(words, rows_b, lane, index_b, table_b, mask, False, raw, value, b)
-        _gather(words, rows_c, lane, index_c, table_c, np.uint32(0xFFFFFFFF), integer, raw, value, acc)
+        _gather(words, rows_a, lane, index_a, table_a, mask, False, raw, value, a.ravel())
+        _gather(words, rows_b, lane, index_b, table_b, mask, False, raw, value, b.ravel())
+        _gather(words, rows_c, lane, index_c, table_c, np.uint32(0xFFFFFFFF), integer, raw, value, acc.ravel())
         if integer:
-            _plain(a, b, acc, steps[0], m, n, k)
-        elif len(steps) == 1:
-            _accumulate(a, b, acc, steps, lowest, form == WIDE, powers, m, n, k)
+            plain(a, b, acc, steps[0])
         else:
-            c[:] = acc
-            acc[:] = 0.0
-            _accumulate(a, b, acc, steps, lowest, form == WIDE, powers, m, n, k)
-            acc += c
+            if len(steps) > 1:
+                c[:] = acc
+                acc[:] = 0.0
+            accumulate(a, b, acc, steps, lowest, FRACTION, kept, scratch)
+            if len(steps) > 1:
+                acc += c
+        flat = acc.ravel()
         if form == WIDE:
-            wide[w] = acc
+            wide[w] = flat
             continue
         for r in range(index_d.shape[1]):
             at = rows_d[r] + lane
             for t in range(32):
-                x = acc[index_d[t, r, 0]]
+                x = flat[index_d[t, r, 0]]
                 if form == F32:
                     value[0] = np.float32(x)
                     words[at + t] = raw[0] if x == x else np.uint32(0x7FFFFFFF)

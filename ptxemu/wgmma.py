@@ -2,10 +2,8 @@
 
 Schedule "late": a multiplication reads its operands, from shared memory and from A's registers, at the ``wait_group``
 that completes it, and its accumulators hold all ones (a NaN) until then. "early": everything at the issue. Seeded: each
-time one or the other; what was issued before on the same warps comes first. Products are exact; a multiplication adds
-them and the accumulator in FP64 and rounds once to D's type. Hardware adds in another order and width: FP32 results of
-16-bit and TF32 factors lie within (k + 2) 2^-22 of the largest term of a sum, those of 8-bit floats within
-(k + 2) 2^-13, since Hopper aligns their products to about 14 bits (measured in the DeepSeek-V3 report, section 3.3.2).
+time one or the other; what was issued before on the same warps comes first. Results are those of an H200, bit for bit
+in every case of tests/ptxemu/data/wgmma_goldens_nvidia_h200.json.gz: see adding.py.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ import numpy as np
 from .warps import words
 from .wgmma_checks import Checks
 from .wgmma_descriptor import chunk_addresses
-from .wgmma_loops import TABLE8, TABLE16, TF32, gather, poison, read, scatter
+from .wgmma_loops import TABLE8, TABLE16, TF32, gather, multiply, poison, read, scatter
 
 WARPS = np.arange(4) * 32
 
@@ -176,22 +174,23 @@ class Wgmma:
         form, machine = issue.form, self.machine
         sums, busy = self.sums[form.d_regs], self.busy[form.d_regs]
         number = issue.warps >> 5
-        with np.errstate(all="ignore"):
-            total = self._product(issue)
-            if form.sign < 0:
-                np.negative(total, out=total)
-            if issue.scale.all():
-                total += sums[number]
-            elif issue.scale.any():
-                total[issue.scale] += sums[number[issue.scale]]
-            sums[number] = _rounded(total, form)
+        if not issue.scale.all():
+            sums[number[~issue.scale]] = 0.0
+        a, b, step = self._factors(issue)
+        if form.sign < 0:
+            np.negative(a, out=a)
+        if form.kinds[0] == "s32":
+            product = np.matmul(a, b).reshape(-1, 16, form.n)
+            sums[number] = _wrapped(sums[number] + product, form.saturate)
+        else:
+            multiply(a, b, sums, number[::step], form.lowest, *form.adding)
         busy[number] -= 1
         last = issue.warps[busy[number] == 0]
         if len(last):
             scatter(words(machine), rows_of(machine, form.d_regs), last, form.d.index, form.code(0), sums)
 
-    def _product(self, issue):
-        """A B: float64[warps, 16, N]."""
+    def _factors(self, issue):
+        """(A float64[groups, rows, k], B float64[groups, k, N], warps of a group: 4 or 1)."""
         form, machine, n = issue.form, self.machine, len(issue.warps)
         together = n % 4 == 0 and (issue.part.reshape(-1, 4) == np.arange(4)).all()
         together = together and (issue.warps.reshape(-1, 4) - issue.warps[::4, None] == WARPS).all()
@@ -205,7 +204,7 @@ class Wgmma:
             a = self._shared(issue.warps[::step], issue.desc_a[::step], form, "a")
             if not together:
                 a = a.reshape(n, 4, 16, form.k)[np.arange(n), issue.part]
-        return np.matmul(a, b.transpose(0, 2, 1)).reshape(n, 16, form.n)
+        return a, np.ascontiguousarray(b.transpose(0, 2, 1)), step
 
     def _shared(self, first, descriptors, form, which):
         """An operand that lies in shared memory: float64[n, rows, k]."""
@@ -225,11 +224,8 @@ def rows_of(machine, registers):
     return np.array([machine.unit.slot(r)[0] // 4 for r in registers], np.int64)
 
 
-def _rounded(total, form):
-    """float64 values after rounding to the type of D; integers wrap around or saturate."""
-    kind = form.kinds[0]
-    if kind == "s32":
-        if form.saturate:
-            return np.clip(total, -(2.0**31), 2.0**31 - 1)
-        return (total + 2.0**31) % 2.0**32 - 2.0**31
-    return total.astype(np.float16 if kind == "f16" else np.float32)
+def _wrapped(total, saturate):
+    """Sums of integers in 32 bits: saturated, or wrapped around."""
+    if saturate:
+        return np.clip(total, -(2.0**31), 2.0**31 - 1)
+    return (total + 2.0**31) % 2.0**32 - 2.0**31

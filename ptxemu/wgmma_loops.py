@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+from .adding import accumulate, room
+
 F32, TF32, S32, TABLE16, TABLE8 = range(5)  # how numbers are encoded
 
 
@@ -32,6 +34,20 @@ def read(view, base, addr, limit, size, table, transposed, out):
                     out[w, row * each + e, step] = x
                 else:
                     out[w, row, step * each + e] = x
+
+
+@njit(cache=True)
+def multiply(a, b, sums, first, lowest, fraction, kept):
+    """``sums`` float64[all warps, 16, N] += A B from warp ``first`` of each group on: see adding.py. ``a``
+    float64[groups, rows, k], ``b`` float64[groups, k, N].
+    """
+    groups, m, k = a.shape
+    n = b.shape[2]
+    ks = np.arange(k).reshape(1, k)
+    scratch = room(m, n, k)
+    for g in range(groups):
+        acc = sums[first[g] : first[g] + m // 16].reshape(m, n)
+        accumulate(a[g], b[g], acc, ks, lowest, fraction, kept, scratch)
 
 
 @njit(cache=True)

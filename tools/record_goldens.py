@@ -77,7 +77,10 @@ def record_wgmma(case, cupy):
     arrays = cupy.asarray(image), cupy.asarray(words), out
     compiled.get_function("golden")((1,), (golden_wgmma.THREADS,), arrays)
     cupy.cuda.runtime.deviceSynchronize()
-    return {"inputs": inputs, "out": base64.b64encode(out.get().tobytes()).decode()}
+    bits = out.get().tobytes()
+    if case.data == "integers":  # exact in any order: a digest tells, and the file stays small
+        return {"inputs": inputs, "digest": hashlib.sha256(bits).hexdigest()[:16]}
+    return {"inputs": inputs, "out": base64.b64encode(bits).decode()}
 
 
 def record_scalar(case, cupy):

@@ -24,7 +24,7 @@ INTEGER_N = (8, 16, 24, *range(32, 257, 16))
 @dataclass(frozen=True)
 class WgmmaCase:
     """``kinds``: types of D, A, B; ``a``, ``b``: descriptors relative to the image (``a`` None: from registers);
-    ``data``: "integers" (compared bit for bit), "values", "large" or "special"; ``tail``: the immediates.
+    ``data``: "integers", "values", "large", "special" or "tiny"; ``tail``: the immediates.
     """
 
     name: str
@@ -56,7 +56,7 @@ class WgmmaCase:
         """(words uint32[registers, 128]: D's and A's, image uint32[IMAGE / 4]): the same ones anywhere."""
         rng = np.random.default_rng(zlib.crc32(self.name.encode()))
         d, a, b = self.kinds
-        draw = {"integers": _small, "values": _values, "large": _large, "special": _special}[self.data]
+        draw = {"integers": _small, "values": _values, "large": _large, "special": _special, "tiny": _tiny}[self.data]
         image = encode(draw(rng, 1, b, IMAGE * 8 // BITS[b]), b)
         if a != b:  # A's part of the image holds A's type
             image[: IMAGE // 8] = encode(draw(rng, 0, a, IMAGE // 2 * 8 // BITS[a]), a)
@@ -85,6 +85,12 @@ def _braces(first):
 def _small(rng, which, kind, n):
     """Integers that every type holds, small enough for exact FP16 sums of 32 products."""
     return rng.integers(0 if kind == "u8" else -4, 5, n) if which < 2 else rng.integers(-100, 101, n)
+
+
+def _tiny(rng, which, kind, n):
+    """Numbers around the smallest normal one, whose exponents the adders of tensor cores treat in their own way."""
+    lowest = {"f16": 2.0**-14, "e4m3": 2.0**-6, "e5m2": 2.0**-14, "f32": 2.0**-40}.get(kind, 2.0**-60)
+    return lowest * rng.standard_normal(n) * 2.0 ** rng.integers(-3, 3, n)
 
 
 ROWS = {0: (128, 256), 32: (16, 256), 64: (16, 512), 128: (16, 1024)}  # swizzle -> LBO, SBO of dense tiles, K-major
@@ -119,7 +125,7 @@ def _forms():
                 if kinds[0] != "s32":
                     for signs in ((-1, 1), (1, -1), (-1, -1)):
                         yield WgmmaCase(f"{base} signs {signs}", n, kinds, a, _dense(128, HALF), signs=signs)
-                for data in ("large",) if kinds[0] == "s32" else ("large", "special"):
+                for data in ("large",) if kinds[0] == "s32" else ("large", "special", "tiny"):
                     yield WgmmaCase(f"{base} {data}", n, kinds, a, _dense(128, HALF), data=data)
                 if kinds[0] == "s32":
                     yield WgmmaCase(f"{base} satfinite", n, kinds, a, _dense(128, HALF), saturate=True, data="large")

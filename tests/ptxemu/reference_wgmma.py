@@ -1,4 +1,8 @@
-"""A second reading of the PTX ISA's wgmma sections, independent of ptxemu's: one element at a time."""
+"""A second reading of the PTX ISA's wgmma sections, independent of ptxemu's: element by element; sums by NumPy."""
+
+import numpy as np
+
+_LOWEST = {"f16": -14, "e4m3": -6, "e5m2": -14}  # exponents of the smallest normal numbers, else -126
 
 
 def element_at(word, size, transposed, row, k):
@@ -47,3 +51,25 @@ def fragment_a(bits):
             thread = 32 * (row // 16) + 4 * (row % 8) + col % (4 * per) // per
             register = (row % 16 >= 8) + 2 * (col // (4 * per))
             yield (row, col), (register, thread, col % per)
+
+
+def _exponent(values, kind):
+    """int64: floor(log2 |values|), at least that of the smallest normal number; -10000 for zero."""
+    exponent = np.maximum(np.frexp(values)[1] - 1, _LOWEST.get(kind, -126))
+    return np.where(values == 0, -10000, exponent)
+
+
+def added(a, b, c, kinds):
+    """float64[m, n]: A B + C as tensor cores add, in one step over k (see ptxemu/adding.py); ``kinds`` of D, A, B."""
+    d, kind_a, kind_b = kinds
+    fraction, kept = (13, 13) if kind_a[0] == "e" else (25, 23)
+    products = a[:, :, None] * b[None]
+    exponents = _exponent(a, kind_a)[:, :, None] + _exponent(b, kind_b)[None]
+    top = np.maximum(exponents.max(axis=1), _exponent(c, d))
+    unit = np.ldexp(1.0, np.maximum(top - fraction, -1000))
+    cut = lambda values, unit: np.trunc(values / unit) * unit  # noqa: E731
+    total = cut(c, unit) + cut(products, unit[:, None, :]).sum(axis=1)
+    if d == "f16":
+        return total.astype(np.float16).astype(np.float64)
+    total = cut(total, np.ldexp(1.0, np.maximum(_exponent(total, d), -126) - kept))
+    return np.where(np.abs(total) < 2.0**128, total, np.copysign(np.inf, total))

@@ -1,4 +1,4 @@
-"""wgmma gives what hardware gave: layouts, descriptors and integers bit for bit, values within the stated bound."""
+"""wgmma gives what hardware gave, bit for bit: layouts, descriptors and sums."""
 
 import base64
 import gzip
@@ -8,37 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from golden_products import BITS, TYPES
+from golden_products import BITS
 from golden_wgmma import CASES
-from test_wgmma import emulate, matrix, operands
+from test_wgmma import emulate, matrix
 
 RECORDS = sorted((Path(__file__).parent / "data").glob("wgmma_goldens_*.json.gz"))
-FRACTION = {"e4m3": 2.0**-13, "e5m2": 2.0**-13}  # see ptxemu/wgmma.py
 
 
-def bound(case):
-    """float64[64, n]: how far hardware's sum may lie from ours."""
-    a, b, c = operands(case)
-    with np.errstate(all="ignore"):
-        largest = np.maximum(np.nanmax(np.abs(a[:, :, None] * b[None]), axis=1), np.abs(c))
-        total = np.abs(a) @ np.abs(b) + np.abs(c)
-        terms = FRACTION.get(case.kinds[1], 2.0**-22) * (case.k + 2) * largest
-        return case.times * (terms + np.spacing(total.astype(TYPES[case.kinds[0]])).astype(np.float64))
-
-
-def same_bits(case, got, expected):
-    """bool: equal where the case is exact."""
-    got, expected = matrix(case, got), matrix(case, expected)
-    return (got == expected) | (np.isnan(got) & np.isnan(expected))
-
-
-def right(case, got, expected):
-    """bool[64, n]."""
-    if case.data == "integers" or case.kinds[0] == "s32":
-        return same_bits(case, got, expected)
-    with np.errstate(all="ignore"):
-        close = np.abs(matrix(case, got) - matrix(case, expected)) <= bound(case)
-    return close | same_bits(case, got, expected)
+def digest(out):
+    """Short hash of D's registers: what is kept of cases whose sums are exact in any order."""
+    return hashlib.sha256(out.tobytes()).hexdigest()[:16]
 
 
 @pytest.mark.skipif(not RECORDS, reason="no recorded wgmma goldens: run tools/record_goldens.py --only wgmma on a GPU")
@@ -53,22 +32,17 @@ def test_equals_hardware(case, path):
     inputs = hashlib.sha256(b"".join(x.tobytes() for x in case.make())).hexdigest()[:16]
     assert recorded["inputs"] == inputs, f"{case.name}: the inputs changed since the recording"
     out, _ = emulate(case, check=False, count=False)
+    if case.data == "integers":
+        assert digest(out) == recorded["digest"]
+        return
     expected = np.frombuffer(base64.b64decode(recorded["out"]), np.uint32).reshape(out.shape)
-    good = right(case, out, expected)
-    assert good.all(), f"{case.name}: {(~good).sum()} of {good.size} differ, first at {np.argwhere(~good)[:3].tolist()}"
+    np.testing.assert_array_equal(matrix(case, out), matrix(case, expected))
 
 
 def _read(path, cache={}):  # noqa: B006
     if path not in cache:
         cache[path] = json.loads(gzip.decompress(path.read_bytes()))
     return cache[path]
-
-
-def test_the_comparison_can_fail():
-    for case in (CASES[0], next(c for c in CASES if c.data == "values")):
-        out, _ = emulate(case)
-        assert right(case, out, out).all()
-        assert not right(case, out ^ np.uint32(1 << 20), out).any()
 
 
 def test_there_are_enough():
