@@ -38,7 +38,8 @@ def _wgmma(name: str, title: str, change: str, tile: tuple[int, int], block: int
 
 def _both(name: str, *args, rung: int | None = None, prev: str | None = None, **fields) -> tuple[Spec, Spec]:
     """Return a kernel for bf16 (on the ladder, if `rung` says so) and for fp16."""
-    return _wgmma(name, *args, rung=rung, prev=prev, **fields), _wgmma(name, *args, f16=True, prev=name, **fields)
+    half = {**fields, "defines": MappingProxyType({**fields.get("defines", {}), "F16": 1})}
+    return _wgmma(name, *args, rung=rung, prev=prev, **fields), _wgmma(name, *args, f16=True, prev=name, **half)
 
 
 CH15 = (
@@ -88,7 +89,63 @@ CH17 = (
         grid=("cdiv(N,BN)", "cdiv(M,BM)", "2"), shared_bytes="2*BK*(BM+BN)+BM*BN*2+16", prev="k15_wgmma",
     ),
 )  # fmt: skip
-CH18 = ()
-CH19 = ()
+PAIRS = "2*cdiv(M,2*BM)*cdiv(N,BN)"  # tiles, in pairs of CTAs
+
+
+def _persistent(name: str, title: str, change: str, tile: tuple[int, int], stages: int, **fields) -> tuple[Spec, Spec]:
+    """Return a persistent kernel, bf16 and fp16: pairs of CTAs on all SMs, C by TMA from 2 x 2 boxes of staging."""
+    return _both(
+        name, title, change, tile, 384, stages,
+        **{
+            "grid": (f"min(SMS//2*2,{PAIRS})", "1", "1"),
+            "shared_bytes": "STAGES*2*BK*(BM+BN)+2*2*8192+1024",
+            "args": (BOXES_A, BOXES_B, "map(C,64,64,128)", "M", "N", "K"),
+        }
+        | fields,
+    )  # fmt: skip
+
+
+def _stream_k(name: str, title: str, change: str, tile: tuple[int, int], stages: int, **fields) -> tuple[Spec, Spec]:
+    """Return a Stream-K kernel: as many CTAs as there are SMs, or k steps; W holds flags and one tile for each."""
+    return _persistent(
+        name, title, change, tile, stages, entry="stream_k", file="hopper/k19_stream_k.cu",
+        grid=(f"min(SMS//2*2,{PAIRS}*cdiv(K,BK))", "1", "1"), workspace="cdiv(SMS*8,128)*128+SMS*BM*BN*4",
+        args=(BOXES_A, BOXES_B, "map(C,64,64,128)", "W", "M", "N", "K"), **fields,
+    )  # fmt: skip
+
+
+def _config(tile: tuple[int, int], stages: int) -> MappingProxyType:
+    return MappingProxyType({"CONFIG_BM": tile[0], "CONFIG_BN": tile[1], "CONFIG_STAGES": stages})
+
+
+CH18 = (
+    *_persistent(
+        "k18_cooperative", "Persistent, cooperative", "CTAs stay; two warpgroups share a tile",
+        (128, 256), 4,
+        prev="k17_multicast",
+    ),
+    *_persistent(
+        "k18_cooperative_128", "Study: tiles of 128 x 128", "twice as many tiles", (128, 128), 6,
+        prev="k18_cooperative", file="hopper/k18_cooperative.cu", entry="cooperative", defines=_config((128, 128), 6),
+    ),
+    *_persistent(
+        "k18_pingpong", "Persistent, ping-pong", "a tile per warpgroup: one multiplies, one stores", (128, 128), 6,
+        prev="k18_cooperative",
+    ),
+    *_persistent(
+        "k18_pingpong_64", "Study: tiles of 64 x 128", "twice as many tiles", (64, 128), 8,
+        prev="k18_pingpong", file="hopper/k18_pingpong.cu", entry="pingpong", defines=_config((64, 128), 8),
+    ),
+)  # fmt: skip
+CH19 = (
+    *_stream_k(
+        "k19_stream_k", "Stream-K", "the k steps of the last tiles are dealt out evenly", (128, 128), 6,
+        prev="k18_pingpong",
+    ),
+    *_stream_k(
+        "k19_stream_k_256", "Study: Stream-K with tiles of 128 x 256", "fewer bytes, larger parts", (128, 256), 4,
+        prev="k19_stream_k", defines=_config((128, 256), 4),
+    ),
+)  # fmt: skip
 
 SPECS = (*CH15, *CH16, *CH17, *CH18, *CH19)

@@ -44,6 +44,11 @@ __device__ __forceinline__ void mbarrier_arrive_relaxed_cluster(mbarrier_t* bar,
       : "memory");
 }
 
+// The same at the address that mapa_shared_cluster gave.
+__device__ __forceinline__ void mbarrier_arrive_relaxed_cluster(unsigned remote) {
+  asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(remote) : "memory");
+}
+
 // True once the phase of this parity (0, 1, 0, ...) is complete; may suspend the thread for a while before it says no.
 __device__ __forceinline__ bool mbarrier_try_wait_parity(mbarrier_t* bar, unsigned parity) {
   unsigned done;

@@ -13,3 +13,6 @@ __device__ __forceinline__ Tile grouped_tile(int index, int tiles_m, int tiles_n
     const int inside = index % (GROUP * tiles_n);
     return {first + inside % rows, inside / rows};
 }
+
+// The same order turned: groups of columns, along the row first.
+__device__ __forceinline__ Tile across(Tile tile) { return {tile.n, tile.m}; }

@@ -1,0 +1,73 @@
+// Change: the k steps of the last tiles are dealt out evenly, so that all SMs stop at the same time.
+// Limit:  parts of tiles travel through L2; they are added in the order of k, so the result does not vary.
+// Needs:  sm_90a; rows of A, B and C of a multiple of 16 bytes; every CTA of the grid resident.
+#include "ptx/registers.cuh"
+#include "tile/mainloop.cuh"
+#include "tile/partial.cuh"
+#include "tile/store_c.cuh"
+#include "tile/stream_k.cuh"
+#include "tile/tile_order.cuh"
+
+#ifndef CONFIG_BN
+#define CONFIG_BN 128
+#define CONFIG_STAGES 6
+#endif
+constexpr int BM = 128, BN = CONFIG_BN, STAGES = CONFIG_STAGES, CLUSTER = 2, GROUP = 8;
+
+struct Shared {
+  Stages<BM, BN, STAGES, CLUSTER> ring;
+  alignas(1024) T c[2][2 * 64 * 64];
+};
+
+extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384, 1)
+    stream_k(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
+             const __grid_constant__ CUtensorMap C, unsigned char* W, int M, int N, int K) {
+  extern __shared__ __align__(1024) unsigned char raw[];
+  Shared& s = *reinterpret_cast<Shared*>(raw);
+  int warpgroup = threadIdx.x / 128, rank = cluster_ctarank(), steps = (K + BK - 1) / BK;
+  int rows = (M + BM * CLUSTER - 1) / (BM * CLUSTER), columns = (N + BN - 1) / BN;
+  int worker = blockIdx.x / CLUSTER, workers = gridDim.x / CLUSTER;
+  if (threadIdx.x == 0) {
+    prefetch_tensormap(&A);
+    prefetch_tensormap(&B);
+    s.ring.init(8);
+  }
+  barrier_cluster_arrive();
+  barrier_cluster_wait();
+
+  Ring<STAGES> ring;
+  StreamK plan(rows * columns, steps, worker, workers);
+  Work work;
+  if (warpgroup == 0) {
+    setmaxnreg_dec<40>();
+    if (threadIdx.x == 0)
+      while (plan.next(work)) {
+        Tile tile = grouped_tile<GROUP>(work.tile, rows, columns);
+        s.ring.produce(ring, A, B, (tile.m * CLUSTER + rank) * BM, tile.n * BN, work.begin, work.end, rank);
+      }
+  } else {
+    setmaxnreg_inc<232>();
+    int consumer = warpgroup - 1;
+    Consumer my = consumer_of(s.ring, consumer * 64, CLUSTER);
+    while (plan.next(work)) {
+      float acc[1][BN / 2];
+      consume<BN, CLUSTER>(s.ring, ring, my, acc, work.end - work.begin);
+      finish<CLUSTER>(s.ring, ring, my, acc);
+      if (work.begin > 0) {
+        partial_send<BN / 2>(W, gridDim.x, blockIdx.x, acc[0]);
+        continue;
+      }
+      // The owner waits for the workers that have the rest of the tile, which they did first, in the order of k.
+      long long end = static_cast<long long>(work.tile + 1) * steps;
+      for (int other = worker; work.end < steps && plan.edge(other + 1) < end; ++other)
+        partial_add<BN / 2>(W, gridDim.x, (other + 1) * CLUSTER + rank, acc[0]);
+      Tile tile = grouped_tile<GROUP>(work.tile, rows, columns);
+      int m = (tile.m * CLUSTER + rank) * BM + consumer * 64;
+      tma_store_c<2>(acc[0], s.c[consumer], &C, m, tile.n * BN, 1 + consumer);
+    }
+    if (threadIdx.x % 128 == 0) cp_async_bulk_wait_group_read<0>();
+  }
+  __syncwarp();
+  barrier_cluster_arrive_relaxed();  // NOTE: a peer may still arrive at our barriers or write to our stages
+  barrier_cluster_wait();
+}

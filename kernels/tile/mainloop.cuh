@@ -1,0 +1,88 @@
+// The two halves of a Hopper main loop: a producer thread that fills a ring of stages by TMA, and consumer warpgroups that
+// multiply them. CLUSTER CTAs, one above the other in C, share B: each brings a part of it for all.
+#pragma once
+#include "ptx/cluster.cuh"
+#include "ptx/fence.cuh"
+#include "ptx/tma.cuh"
+#include "tile/ring.cuh"
+#include "tile/warpgroup.cuh"
+
+template <int BM, int BN, int STAGES, int CLUSTER>
+struct Stages {
+  static constexpr int DEPTH = STAGES;
+  struct alignas(1024) Stage {
+    T a[BM * BK], b[BN * BK];
+  } stage[STAGES];
+  mbarrier_t full[STAGES], empty[STAGES];
+
+  // One thread; then the cluster needs a barrier. `warps`: consumer warps of one CTA that use each stage.
+  __device__ __forceinline__ void init(int warps) {
+    for (int i = 0; i < STAGES; ++i) {
+      mbarrier_init(&full[i], 1);
+      mbarrier_init(&empty[i], warps * CLUSTER);  // those of every CTA that gets this CTA's copies
+    }
+    fence_mbarrier_init();
+  }
+
+  // One thread: bring k steps [begin, end) of rows m.. of A and columns n.. of B.
+  __device__ __forceinline__ void produce(Ring<STAGES>& ring, const CUtensorMap& A, const CUtensorMap& B, int m, int n,
+                                          int begin, int end, int rank) {
+    constexpr int BOXES = BN / 64, ROUNDS = (BOXES + CLUSTER - 1) / CLUSTER;
+    for (int k = begin * BK; k < end * BK; k += BK, ring.advance()) {
+      Stage& s = stage[ring.stage];
+      mbarrier_t* bar = &full[ring.stage];
+      mbarrier_wait_parity(&empty[ring.stage], ring.parity ^ 1);
+      mbarrier_arrive_expect_tx(bar, sizeof(Stage));
+      tma_load_2d(s.a, &A, k, m, bar);
+#pragma unroll
+      for (int i = 0; i < ROUNDS; ++i) {
+        int box = i * CLUSTER + rank;
+        if (BOXES % CLUSTER && box >= BOXES) break;
+        T* to = s.b + box * 64 * BK;
+        if constexpr (CLUSTER > 1)
+          tma_load_2d_multicast(to, &B, n + box * 64, k, bar, (1 << CLUSTER) - 1);
+        else
+          tma_load_2d(to, &B, n + box * 64, k, bar);
+      }
+    }
+  }
+};
+
+// A consumer warpgroup's view: descriptors of its rows of A and of B in stage 0, and where its warps release stages.
+struct Consumer {
+  wgmma_desc_t a, b;
+  unsigned release;
+};
+
+template <class S>
+__device__ __forceinline__ Consumer consumer_of(S& s, int row, int cluster) {
+  return {rows_of_a(s.stage[0].a + row * BK), boxes_of_b(s.stage[0].b),
+          mapa_shared_cluster(s.empty, threadIdx.x % 32 % cluster)};  // lane i tells CTA i of the cluster
+}
+
+// acc = the sum over `steps` stages. One group of multiplies stays in flight; the stage before it is released.
+template <int BN, int CLUSTER, class S, int MT>
+__device__ __forceinline__ void consume(S& s, Ring<S::DEPTH>& ring, const Consumer& my, float (&acc)[MT][BN / 2],
+                                        int steps) {
+  int lane = threadIdx.x % 32, before = 0;
+  for (int i = 0; i < steps; ++i, ring.advance()) {
+    unsigned offset = ring.stage * (sizeof(typename S::Stage) / 16);
+    mbarrier_wait_parity(&s.full[ring.stage], ring.parity);
+    multiply_stage<BN>(acc, my.a + offset, my.b + offset, i == 0);
+    if (i > 0) {
+      wgmma_wait_group<1>();
+      __syncwarp();
+      if (lane < CLUSTER) mbarrier_arrive_relaxed_cluster(my.release + before * sizeof(mbarrier_t));
+    }
+    before = ring.stage;
+  }
+}
+
+// The end of `consume`: wait for the last multiplies and release their stage, the one before the ring's.
+template <int CLUSTER, class S, int MT, int R>
+__device__ __forceinline__ void finish(S& s, const Ring<S::DEPTH>& ring, const Consumer& my, float (&acc)[MT][R]) {
+  int lane = threadIdx.x % 32, last = (ring.stage + S::DEPTH - 1) % S::DEPTH;
+  for (auto& part : acc) wgmma_wait_group<0>(part);
+  __syncwarp();
+  if (lane < CLUSTER) mbarrier_arrive_relaxed_cluster(my.release + last * sizeof(mbarrier_t));
+}
