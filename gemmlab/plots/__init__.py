@@ -15,6 +15,7 @@
     ladder_bars(records)                                              measured kernels beside cuBLAS
     cluster_map(2, 1)                                who asks for what in a cluster; bytes saved by multicast
     gantt(wave_stamps(300)), stamp_rows(stamps, …)   SMs over time, modelled or from a kernel's clocks
+    register_budget({role: (warps, registers)}, 168) a CTA's registers before and after setmaxnreg
     wave_quantisation(), split_efficiency()          whole waves, Split-K and Stream-K
     number_formats(), error_curves()                 bits of a number; measured errors over K
     tensor_core_table(), fma_per_register()          five generations; what one register earns
@@ -48,20 +49,21 @@ from gemmlab.plots.patch import outer_product, owners_of, patch_intensity, patch
 from gemmlab.plots.phases import phases
 from gemmlab.plots.quantisation import split_efficiency, wave_quantisation
 from gemmlab.plots.reads import count_reads, reads_per_element
+from gemmlab.plots.registers import register_budget
 from gemmlab.plots.roles import roles
 from gemmlab.plots.roof import roofline
 from gemmlab.plots.sector_map import describe_sectors, sector_map
 from gemmlab.plots.spans import timeline
 from gemmlab.plots.swizzles import swizzle
 from gemmlab.plots.thread_map import thread_map
-from gemmlab.plots.tile_orders import tile_order
+from gemmlab.plots.tile_orders import tile_order, tiles_taken
 
 __all__ = [
     "bank_grid", "cluster_map", "count_reads", "describe_banks", "describe_sectors", "error_curves",
     "fma_per_register", "fragments", "gantt", "instruction_mix", "ladder_bars", "ladder_table", "lines",
     "llm_layers", "machine_map", "matrix_rows", "number_formats", "outer_product", "owners_of", "palette",
     "patch_intensity", "patch_intensity_of", "phases", "reads_per_element", "recorded_errors", "recorded_roofline",
-    "roles", "roofline", "sector_map", "sectors_by_line", "split_efficiency", "staircase", "stamp_rows", "swizzle",
-    "tensor_box", "tensor_core_table", "thread_map", "tile_order", "timeline", "warp_patches", "wave_quantisation",
-    "wave_stamps",
+    "register_budget", "roles", "roofline", "sector_map", "sectors_by_line", "split_efficiency", "staircase",
+    "stamp_rows", "swizzle", "tensor_box", "tensor_core_table", "thread_map", "tile_order", "tiles_taken",
+    "timeline", "warp_patches", "wave_quantisation", "wave_stamps",
 ]  # fmt: skip

@@ -10,9 +10,10 @@ from matplotlib.colors import to_rgb
 
 from gemmlab.errors import GemmlabError
 from gemmlab.plots import palette
+from gemmlab.plots.access import item_bytes
 from gemmlab.plots.figure import WIDTH, finish, new_figure, styled
 
-Order = int | None | Callable[[int, int, int], tuple[int, int]]
+Order = int | None | Callable[[int, int, int], tuple[int, int]] | list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,17 @@ def order_of(tiles_m: int, tiles_n: int, order: Order = None) -> np.ndarray:
     """Return int64[tiles, 2]: the tile (m, n) that each CTA takes, by its number.
 
     order: None for a plain grid (along the rows of C, blockIdx.x counts columns); a group size G, for G rows of tiles
-    at a time, down each column of the group (kernels/tile/tile_order.cuh); or f(number, tiles_m, tiles_n) -> (m, n).
-    Raises GemmlabError for sizes below 1 and for an order that misses a tile.
+    at a time, down each column of the group (kernels/tile/tile_order.cuh); f(number, tiles_m, tiles_n) -> (m, n); or
+    the tiles themselves, as `tiles_taken` reads them from a trace. Raises GemmlabError for sizes below 1 and for an
+    order that misses a tile.
     """
     if min(tiles_m, tiles_n) < 1 or (isinstance(order, int) and order < 1):
         raise GemmlabError(f"{tiles_m} × {tiles_n} tiles in groups of {order}: every size is at least 1")
     take = order if callable(order) else (lambda i, m, n: _grouped(i, m, n, order or 1))
-    found = np.array([take(i, tiles_m, tiles_n) for i in range(tiles_m * tiles_n)])
-    if len(np.unique(found @ (tiles_n, 1))) != tiles_m * tiles_n or (found < 0).any() or (found[:, 1] >= tiles_n).any():
+    listed = order if isinstance(order, list) else [take(i, tiles_m, tiles_n) for i in range(tiles_m * tiles_n)]
+    found = np.array(listed).reshape(-1, 2)
+    outside = (found < 0).any() or (found >= (tiles_m, tiles_n)).any()
+    if outside or len(np.unique(found @ (tiles_n, 1))) != tiles_m * tiles_n or len(found) != tiles_m * tiles_n:
         raise GemmlabError(f"the order does not take each of the {tiles_m} × {tiles_n} tiles once")
     return found
 
@@ -48,6 +52,28 @@ def _grouped(index: int, tiles_m: int, tiles_n: int, group: int) -> tuple[int, i
     first, inside = index // (group * tiles_n) * group, index % (group * tiles_n)
     rows = min(group, tiles_m - first)
     return first + inside % rows, inside // rows
+
+
+def tiles_taken(accesses, shape: tuple[int, int], tile: tuple[int, int]) -> list[tuple[int, int]]:
+    """Return the tiles (m, n) of C in the order in which CTAs take them, from their stores.
+
+    accesses: a trace of all CTAs and warps, `gl.trace(kernel, M, N, K, cta=None, warp=None)`; shape: (M, N); tile: (BM,
+    BN). CTAs start in the order of their numbers; of CTAs that take several tiles first come all first ones. Raises
+    GemmlabError for a trace without stores to C.
+    """
+    taken: dict[tuple, list[tuple[int, int]]] = {}
+    for access in accesses:
+        if access.space != "global" or access.name != "C" or access.kind not in ("st", "red"):
+            continue
+        addresses = np.asarray(access.addresses)
+        row, column = divmod(int(addresses[addresses >= 0][0] - access.base) // item_bytes(access), shape[1])
+        mine = taken.setdefault(access.cta[::-1], [])
+        if (row // tile[0], column // tile[1]) not in mine:
+            mine.append((row // tile[0], column // tile[1]))
+    if not taken:
+        raise GemmlabError("the trace stores nothing to C: trace all CTAs and warps of a kernel that writes C")
+    most = max(map(len, taken.values()))
+    return [mine[turn] for turn in range(most) for _, mine in sorted(taken.items()) if turn < len(mine)]
 
 
 def waves_of(order: np.ndarray, wave: int, BM: int = 1, BN: int = 1) -> list[Wave]:

@@ -61,3 +61,12 @@ def test_curves_name_model_and_measurement():
     assert "2048: 700 TFLOP/s" in figure.alt and "modelled" in figure.caption and "measured" in figure.caption
     figure = plots.split_efficiency(measured={"Stream-K": [(100, 0.9)]})
     assert "Stream-K, measured: 90% at 100" in figure.alt and figure.png()
+
+
+def test_a_role_can_take_only_what_others_gave():
+    roles = {"producer": (4, 40), "consumer 0": (4, 232), "consumer 1": (4, 232)}
+    figure = plots.register_budget(roles, 168)
+    assert "64,512 of the CTA's 64,512: fits" in figure.alt and figure.png()
+    assert "waits for ever" in plots.register_budget(roles | {"producer": (4, 48)}, 168).alt
+    with pytest.raises(GemmlabError, match="multiples of 8"):
+        plots.register_budget({"producer": (4, 20)}, 168)

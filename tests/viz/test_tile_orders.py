@@ -3,11 +3,15 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import gemmlab as gl
+import kernels
 from gemmlab import plots
 from gemmlab.errors import GemmlabError
 from gemmlab.plots.tile_orders import order_of, waves_of
+from tests.viz.fakes import Access, Site
 
 HEADER = Path(__file__).resolve().parents[2] / "kernels" / "tile" / "tile_order.cuh"
 
@@ -47,3 +51,26 @@ def test_the_figure_says_what_a_wave_needs():
 def test_bad_orders_are_refused(orders, message):
     with pytest.raises(GemmlabError, match=message):
         plots.tile_order(orders)
+
+
+def test_the_order_of_a_trace_is_that_of_its_stores():
+    def store(cta, element):
+        access = Access(Site(3, 3, "st.global.u32"), np.full(32, 0x30000 + 2 * element), name="C", base=0x30000)
+        access.cta, access.kind, access.itemsize = cta, "st", 2
+        return access
+
+    # C is 4 x 4 in tiles of 2 x 2; CTA 0 takes two of them, CTA 1 the others
+    trace = [store((0, 0, 0), 0), store((0, 0, 0), 1), store((1, 0, 0), 2), store((0, 0, 0), 10), store((1, 0, 0), 8)]
+    taken = plots.tiles_taken(trace, (4, 4), (2, 2))
+    assert taken == [(0, 0), (0, 1), (1, 1), (1, 0)]
+    assert "first 2 CTAs need 1 rows" in plots.tile_order({"traced": taken}, (2, 2), wave=2).alt
+    with pytest.raises(GemmlabError, match="stores nothing to C"):
+        plots.tiles_taken(trace[:0], (4, 4), (2, 2))
+
+
+def test_a_kernel_of_the_ladder_takes_tiles_along_rows():
+    trace = gl.trace("k05_tiled", 96, 64, 32, cta=None, warp=None)
+    tile = kernels.spec("k05_tiled").tile
+    size = tile["BM"], tile["BN"]
+    count = -(-96 // size[0]), -(-64 // size[1])
+    assert plots.tiles_taken(trace, (96, 64), size) == [tuple(t) for t in order_of(*count).tolist()]
