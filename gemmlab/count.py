@@ -74,7 +74,7 @@ class Counts(Counters):
         in_global: dict[tuple[str, int], Site] = {}
         for site in self.sites:
             names = touched.get(site.ptx_line, set())
-            if len(names) == 1 and site.op:
+            if len(names) == 1 and site.space == "global" and site.op:
                 name = next(iter(names))
                 self.arrays.setdefault(name, Site("", "", 0, 0, "global", "")).add(site)
             place = site.file, site.line

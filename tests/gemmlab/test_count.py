@@ -72,3 +72,9 @@ def test_bad_input_is_one_line(call, message):
 def test_a_line_that_copies_to_shared_memory_shows_its_global_sectors():
     lines = [line for line in gl.count("k05_tiled_square", 32, 32, 32).lines if line.arrays == ("A",)]
     assert [line.cells()[5] for line in lines] == ["4.00"]
+
+
+def test_a_copy_to_shared_memory_counts_once_for_its_array():
+    counts = gl.count("k09_cp_async", 128, 128, 32)
+    assert counts.arrays["A"].bytes == 128 * 32 * 4 and counts.arrays["B"].bytes == 32 * 128 * 4
+    assert counts.arrays["A"].wavefronts == 0
