@@ -271,6 +271,14 @@ rule = {
 gl.check(tma, rule=rule)
 
 # %% [markdown]
+# And the swizzle does its work: each phase of eight row addresses covers all 32 banks, in A and in B.
+
+# %%
+loads = [access for access in gl.trace("k14_tma", 128, 256, 64) if access.site.opcode.startswith("ldmatrix")]
+of_a, of_b = ([access for access in loads if (".trans" in access.site.opcode) == turned] for turned in (False, True))
+gl.plots.matrix_rows({"A, rows of 64 k": of_a[:1], "B, boxes of 64 columns": of_b[:1]})
+
+# %% [markdown]
 # Copies land as *late* as the rules allow here. The next figure is from that run: one stage's two barriers, each phase
 # with the arrivals and bytes that it waits for.
 
@@ -313,7 +321,8 @@ for what, (edits, change) in BREAKS.items():
 # landed and every warp has read: one `__syncthreads`.
 
 # %%
-print((ROOT / "tile" / "store_box.cuh").read_text().split("int lane) {\n")[1])
+header = (ROOT / "tile" / "store_box.cuh").read_text()
+print(header[header.index("template") :])
 
 # %% [markdown]
 # - Each lane fences **its own** stores, then the warp meets, then one lane starts the copy. A barrier orders threads;
@@ -408,15 +417,19 @@ rungs = ["k12_multistage", "k14_tma", "k14_tma_store"]
 counters = {kernel: gl.count(kernel, 128, 256, 512) for kernel in rungs}
 gl.plots.recorded_roofline("H200", "bfloat16", kernels=rungs, bytes="requested", counters=counters)
 
-# %%
-gl.plots.matrix_rows({"A": gl.trace("k14_tma", 128, 256, 64)})
-
 # %% [markdown]
 # ## What limits us now?
 #
 # > **Takeaway.** A tensor map replaces address arithmetic by coordinates, an mbarrier replaces counting groups by
 # > counting
 # > bytes, and a proxy fence stands wherever threads and the copy engine touch the same memory.
+
+# %%
+gl.plots.ladder_table({
+    "k12_multistage": ("3 stages, 16-byte copies", "copies and addresses between the multiplies"),
+    "k14_tma": ("as fast or faster: fewer instructions", "stores of C: nothing overlaps them"),
+    "k14_tma_store": ("a little faster: fewer stores", "mma.sync: operands through registers"),
+})
 
 # %% [markdown]
 # ## Exercises
