@@ -98,8 +98,8 @@ gl.plots.fragments("wmma.m16n16k16.f16", lane=5)
 #
 # ## The kernel
 #
-# A warp, a tile of 16 × 16. WMMA loads whole tiles only, from rows whose distance is a multiple of 16 bytes;
-# `load_tile` and `store_tile`
+# A warp, a tile of 16 × 16, straight from global memory. WMMA loads whole tiles only, from rows whose distance is a
+# multiple of 16 bytes; `load_tile` and `store_tile`
 # ([tile/wmma.cuh](https://github.com/gemm-ladder/gemm-ladder/blob/main/kernels/tile/wmma.cuh)) take a detour through
 # shared memory at the edges, and to round the sums. `T` is `__half` with `F16`.
 
@@ -280,15 +280,31 @@ for kernel in ("k10_wmma_shared_f16", "k10_wmma_shared"):
 # %% [markdown]
 # ## Measure
 #
-# **Predict** the order of the four below.
+# A wavefront takes one cycle of an SM, so counts give a ceiling. **Predict** the order of the four, and where the best
+# FP32 kernel of chapter 09 stands among them.
 
 # %%
 KERNELS = ("k10_wmma_global_f16", "k10_wmma_unpadded_f16", "k10_wmma_shared_f16", "k10_wmma_shared")
+
+
+def banks_allow(kernel):
+    c = gl.count(kernel, 128, 128, 1024)
+    waves = c.total(space="shared").wavefronts
+    return f"{c.flops / waves * 132 * 1.98e9 / 1e12:.0f}" if waves else "-"
+
+
+rows = []
 for kernel in ("k09_wide_patch", *KERNELS):
     m = gl.measure(kernel, 4096, 4096, 4096)
-    rate = f"{m.tflops:6.1f} TFLOP/s" if m.tflops else "not recorded yet"
-    print(f"{kernel:22} {rate}", f"= {m.ratio:.2f} of cuBLAS" if m.ratio else "")
-print("4096 × 4096 × 4096,", m.label)
+    measured = (f"{m.tflops:.1f}", f"{m.ratio:.2f}") if m.tflops else ("not recorded", "-")
+    rows.append((kernel, banks_allow(kernel) if kernel in KERNELS[1:3] else "-", *measured))
+columns = ("kernel", "banks allow (modelled)", "TFLOP/s", "of cuBLAS")
+gl.plots.table.Table(f"4096 × 4096 × 4096, {m.label}", columns, tuple(rows))
+
+# %% [markdown]
+# **Outcome.** The first kernel is *slower* than FP32 on ordinary lanes: eight FLOP per byte starve any unit. Shared
+# tiles without padding triple it, and stop where their banks do. One constant, `PAD`, is worth as much again: it is the
+# largest step of this chapter. And BF16 pays for its generic loads.
 
 # %%
 counters = {kernel: gl.count(kernel, 256, 256, 256) for kernel in (KERNELS[0], KERNELS[2])}
@@ -301,12 +317,18 @@ gl.verdict("k10_wmma_shared_f16")
 # ## What limits us now?
 #
 # > **Takeaway.** A tensor core multiplies matrices held by a whole warp: 19 times the work per register, for operands
-# > that must arrive 19 times as fast. WMMA reaches it in ten lines, and keeps the seating plan to itself.
+# > that must arrive 19 times as fast. WMMA drives it in ten lines, and keeps the seating plan to itself.
 
 # %% [markdown]
-# Nothing overlaps: the block copies, waits, multiplies, waits. The loads of a fragment, their instructions and banks,
-# are the compiler's. And `C` leaves through an extra round of shared memory, because nobody may know which lane holds
-# which sum. To do better we must know. Which lane holds which element? That is chapter 11.
+# | step | limit, and the counter that shows it |
+# |---|---|
+# | from global memory | loads: 8 FLOP per requested byte |
+# | shared, no padding | banks: six wavefronts where one would do |
+# | shared, padded | order: the block copies, waits, multiplies, waits (two barriers per tile) |
+# | the same in BF16 | instructions: generic loads instead of `LDSM` |
+#
+# The loads of a fragment are the compiler's, and `C` takes a detour through shared memory, because nobody may know
+# which lane holds which sum. Which lane holds which element? That is chapter 11.
 
 # %% [markdown]
 # ## Exercises

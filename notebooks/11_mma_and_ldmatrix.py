@@ -152,9 +152,9 @@ print(f"A and B:   {multiply(swapped(('x[0]', 'x[1]'), ('y[0]', 'y[8]'))):.1e}")
 # #include "tile/store_mma.cuh"
 # #include "tile/swizzle.cuh"
 #
-# constexpr int BM = 128, BN = 128, BK = 32, WM = 64, WN = 64, THREADS = 128;
+# constexpr int BM = 128, BN = 128, BK = 64, WM = 64, WN = 32, THREADS = 256;
 #
-# extern "C" __global__ void __launch_bounds__(THREADS)
+# extern "C" __global__ void __launch_bounds__(THREADS, 2)
 #     mma(const T* A, const T* B, T* C, int M, int N, int K) {
 #     __shared__ uint4 smem_a[BM * BK / 8], smem_b[BK * BN / 8];
 #     float acc[WM / 16][WN / 8][4] = {};
@@ -203,23 +203,24 @@ print(f"A and B:   {multiply(swapped(('x[0]', 'x[1]'), ('y[0]', 'y[8]'))):.1e}")
 BF16 = {"a_dtype": "bfloat16", "b_dtype": "bfloat16", "c_dtype": "bfloat16"}
 rule = {
     "grid": ["cdiv(N, 128)", "cdiv(M, 128)", "1"],
-    "block": [128, 1, 1],
+    "block": [256, 1, 1],
     "args": ["A", "B", "C", "M", "N", "K"],
 } | BF16
 gl.check(mma, rule=rule)
 
 # %% [markdown]
-# - **Four warps, 64 × 64 each:** eight `ldmatrix.x4` feed 32 `mma`. The sums are 128 of its 226 registers.
+# - **The tile is that of chapter 10**, 128 × 128 × 64 for eight warps: what differs is who deals out the elements. Six
+#   `ldmatrix.x4` feed 16 `mma`, and the sums take 64 registers.
 # - **A chunk is the unit everywhere:** eight elements, 16 bytes, one row of a matrix. `load_chunk` fetches one, or
 #   zeros.
 # - **The sums go straight to `C`,** in pairs of neighbours: no detour, because we know where they are.
 #
-# **Predict:** `ldmatrix` is said to be free of bank conflicts. Rows of our tiles lie 64 bytes (`A`) and 256 bytes (`B`)
-# apart. How many of eight rows meet on the same banks?
+# **Predict:** `ldmatrix` is said to be free of bank conflicts. Rows of our tiles lie 128 bytes (`A`) and 256 bytes
+# (`B`) apart. How many of eight rows meet on the same banks?
 
 # %%
 def loads(kernel):
-    return [a for a in gl.trace(kernel, 128, 128, 32) if a.site.opcode.startswith("ldmatrix")]
+    return [a for a in gl.trace(kernel, 128, 128, 64) if a.site.opcode.startswith("ldmatrix")]
 
 
 gl.plots.matrix_rows(loads("k11_mma")[0])
@@ -228,13 +229,13 @@ gl.plots.matrix_rows(loads("k11_mma")[0])
 gl.plots.matrix_rows(next(a for a in loads("k11_mma") if ".trans" in a.site.opcode))
 
 # %% [markdown]
-# Four and eight. A row of 16 bytes covers four banks; eight rows are free of conflicts only if they start on eight
-# different groups of four.
+# All eight, both times. A row of 16 bytes covers four banks; eight rows are free of conflicts only if they start on
+# eight different groups of four.
 #
 # ## A swizzle for rows of 16 bytes
 #
-# Chapter 06 ended with the cure: chunk `c` of row `r` goes to place `c ^ (r % 8)`; where a row has only four chunks,
-# two rows share the 32 banks and it is `c ^ (r / 2 % 4)`. Four index expressions change:
+# Chapter 06 ended with the cure: chunk `c` of row `r` goes to place `c ^ (r % 8)`. Both tiles have rows of eight
+# chunks or more, so that one formula serves (shorter rows: exercise 11.3). Four index expressions change:
 
 # %%
 import difflib
@@ -269,8 +270,9 @@ for kernel, c in counted.items():
 # ## Two of everything
 #
 # Still the block copies, then multiplies. The last kernel keeps two stages and two sets of fragments: `cp.async` fills
-# the next stage while this one is multiplied, and `ldmatrix` fetches the next fragments while `mma` works on these. A
-# stage and its copy, fetch and multiply are those of the kernel above, in
+# the next stage while this one is multiplied, and `ldmatrix` fetches the next fragments while `mma` works on these.
+# Four warps own 64 × 64 each, since eight loads then feed 32 `mma` instead of 16 by six. A stage and its copy, fetch
+# and multiply are those of the kernel above, in
 # [tile/stage.cuh](https://github.com/gemm-ladder/gemm-ladder/blob/main/kernels/tile/stage.cuh).
 
 # %% tags=["kernel"] gemmlab={"kernel": "tensor/k11_double_buffer.cu"}
@@ -278,7 +280,7 @@ for kernel, c in counted.items():
 # #include "tile/stage.cuh"
 # #include "tile/store_mma.cuh"
 #
-# constexpr int BM = 128, BN = 256, BK = 32, WM = 64, WN = 64, THREADS = 256;
+# constexpr int BM = 128, BN = 128, BK = 64, WM = 64, WN = 64, THREADS = 128;
 # using Tiles = Stage<BM, BN, BK>;
 #
 # template <bool WIDE>  // N and K are multiples of 8: 16-byte copies
@@ -323,9 +325,9 @@ for kernel, c in counted.items():
 # }
 #
 # // NOTE: two copies of the loop, so that the fast one has no branch in it.
-# extern "C" __global__ void __launch_bounds__(THREADS)
+# extern "C" __global__ void __launch_bounds__(THREADS, 2)
 #     double_buffer(const T* A, const T* B, T* C, int M, int N, int K) {
-#     __shared__ Tiles stages[2];
+#     extern __shared__ Tiles stages[];
 #     if (N % 8 == 0 && K % 8 == 0)
 #         gemm<true>(stages, A, B, C, M, N, K);
 #     else
@@ -333,7 +335,7 @@ for kernel, c in counted.items():
 # }
 
 # %%
-rule |= {"grid": ["cdiv(N, 256)", "cdiv(M, 128)", "1"], "block": [256, 1, 1]}
+rule |= {"block": [128, 1, 1], "shared": "2*2*64*(128+128)"}
 gl.check(double_buffer, rule=rule)
 
 # %% [markdown]
@@ -358,9 +360,9 @@ for kernel, c in counted.items():
 gl.verdict("k11_double_buffer")
 
 # %% [markdown]
-# Of the instructions in the loop two in five are `HMMA`, and independent ones follow one another without a wait: the
-# fetches and copies stand in between. 253 registers leave one block of eight warps on an SM. The kernel does not hide
-# latency by warps; it hides it by order.
+# One instruction in three of the loop is an `HMMA`, and independent ones follow one another without waiting for a
+# result: fetches, copies and their addresses stand in between. The registers leave room for two blocks of four warps,
+# fewer than half of what the kernels above had. This one does not hide latency by warps; it hides it by order.
 
 # %% [markdown]
 # ## Measure
