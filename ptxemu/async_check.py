@@ -136,7 +136,10 @@ class AsyncChecks(BulkChecks):
         tids = idx - key[0] * self.observer.lanes_per_cta
         inside = (tids >= 0) & (tids < self.n_threads)
         tids = tids[inside]
-        if not len(tids):  # another CTA's threads: the cluster's own checks see to them
+        if not inside.all() and self.sites[site].opcode.startswith("mbarrier"):
+            far = self._lanes(idx[~inside])
+            self.observer.clusters.touched(site, far, np.full(far.n, key[0]))
+        if not len(tids):
             return
         known = self._known(key[0], tids, owner, order["stamp"])
         if not known.all():

@@ -57,8 +57,7 @@ class BulkChecks(ProxyChecks):
 
     def _into_a_peer(self, copy, chunks, site, tid):
         """The same for a multicast copy that goes to another CTA of the cluster."""
-        if not self.observer.clusters.met[copy.slot]:
-            self.observer.finding("cluster-not-started", site, self._lanes([copy.lane]), detail="after")
+        self.observer.clusters.reached(site, self._lanes([copy.lane]), np.array([copy.slot]))
         self._overlaps(copy, chunks, site)
         self._shadow(site, "shared", copy, copy.offsets(), tid, home=copy.slot)
 
@@ -165,7 +164,7 @@ class BulkChecks(ProxyChecks):
                 f"starts a bulk store of {copy.nbytes} bytes and ends without waiting until it has read "
                 f"{self.place((copy.slot, copy.at))}"
             )
-            self.say("copy-unfinished", copy.site, copy.lane, words, severity="warning")
+            self.say("copy-unfinished", copy.site, copy.lane, words)
 
     def touched(self, site, addr, lanes, same):
         """Report generic accesses to shared memory that meet a copy under way; return the rest of the lanes."""

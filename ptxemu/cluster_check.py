@@ -8,14 +8,16 @@ from .flags import CTA_SCOPE, GPU_SCOPE
 
 
 class ClusterChecks:
-    """Per slot: ``arrived`` int32[threads], when each thread arrived at the cluster's barrier (0: not, or relaxed);
-    ``met``: the cluster has met since the CTA started; ``visits`` {(site, CTA): stamps of its threads' last accesses}
-    to this slot's shared memory.
+    """Per slot: ``arrived`` int32[threads], when each thread arrived at the cluster's barrier (0: not, or relaxed), and
+    ``came``, after how many visits; ``met``: the cluster has met since the CTA started; ``visits`` {(site, slot):
+    stamps and numbers of its threads' last accesses} to this slot's shared memory.
     """
 
     def __init__(self, observer, slots, n_threads):
         self.observer, self.n_threads = observer, n_threads
         self.arrived = np.zeros((slots, n_threads), np.int32)
+        self.came = np.zeros((slots, n_threads), np.int64)
+        self.number = 0
         self.met = np.zeros(slots, bool)
         self.gone = np.zeros(slots, bool)
         self.visits = [{} for _ in range(slots)]
@@ -36,6 +38,7 @@ class ClusterChecks:
         for slot in np.unique(lanes.slot).tolist():
             tids = lanes.tid[lanes.slot == slot]
             self.arrived[slot, tids] = self._event(slot, tids) if release else 0
+            self.came[slot, tids] = self.number
 
     def complete(self, slots):
         """The barrier of the cluster in ``slots`` is complete: whoever released is ordered before whoever waits."""
@@ -53,6 +56,8 @@ class ClusterChecks:
                 clocks.full_barrier(slot)
             _join(clocks.cta_foreign.setdefault(slot, {}), known)
             self.met[slot] = True
+            for (_, visitor), (stamps, numbers) in self.visits[slot].items():
+                stamps[numbers <= self.came[visitor]] = 0  # over, whether the barrier orders memory or not
         clocks.any_acquire = True
         self.arrived[slots] = 0
 
@@ -64,29 +69,41 @@ class ClusterChecks:
         clocks.clock[slot, tids] = stamp
         return stamp
 
-    def touched(self, site, lanes, home):
-        """Threads ``lanes`` access shared memory of the CTAs in slots ``home``."""
+    def reached(self, site, lanes, home):
+        """Threads ``lanes`` reach into the CTAs in slots ``home``: they must have started, and not ended."""
         observer = self.observer
         gone = self.gone[home]
         for rule, bad in (("cluster-not-started", ~self.met[home] & ~gone), ("cluster-exit", gone)):
             if bad.any():
                 observer.finding(rule, site, lanes.part(bad), detail="after")
+
+    def touched(self, site, lanes, home):
+        """Threads ``lanes`` access shared memory of the CTAs in slots ``home``, which must not end before that."""
+        self.reached(site, lanes, home)
+        self.number += 1
         for slot in np.unique(home).tolist():
             mine = home == slot
             for other in np.unique(lanes.slot[mine]).tolist():
                 tids = lanes.tid[mine & (lanes.slot == other)]
-                row = self.visits[slot].setdefault((site, other), np.zeros(self.n_threads, np.int32))
-                row[tids] = self.clocks.clock[other, tids]
+                new = np.zeros(self.n_threads, np.int32), np.zeros(self.n_threads, np.int64)
+                stamps, numbers = self.visits[slot].setdefault((site, other), new)
+                stamps[tids], numbers[tids] = self.clocks.clock[other, tids], self.number
 
-    def exited(self, slot, tid):
-        """The last thread, ``tid``, of the CTA in ``slot`` leaves: is every visit ordered before that?"""
+    def exited(self, slot):
+        """The last thread of the CTA in ``slot`` leaves: does any of its threads know that every visit is over?"""
         from .observe import Lanes
 
         self.gone[slot] = True
-        for (site, other), row in self.visits[slot].items():
-            tids = np.flatnonzero(row)
-            cta = int(self.clocks.cta_of[other])
-            known = self.clocks.knows(slot, tid, cta, tids, row[tids], in_cta=False)
+        clocks = self.clocks
+        tables = [clocks.cta_foreign.get(slot, {})]
+        tables += [table for (s, _), table in clocks.thread_foreign.items() if s == slot]
+        for (site, other), (stamps, _) in self.visits[slot].items():
+            tids = np.flatnonzero(stamps)
+            known = np.zeros(len(tids), bool)
+            for table in tables:
+                row = table.get((int(clocks.cta_of[other]), GPU_SCOPE))
+                if row is not None:
+                    known |= stamps[tids] < row[tids]
             if not known.all():
                 late = tids[~known]
                 lanes = Lanes(np.full(len(late), other), late)

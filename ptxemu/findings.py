@@ -66,7 +66,8 @@ ADVICE = {
     "partial-warpgroup": "Let all four warps of the warpgroup, threads 128 i to 128 i + 127, execute it together.",
     "copy-source-overwritten": "Before the memory is used again: cp.async.bulk.wait_group.read in the thread that "
     "issued the store, then a barrier.",
-    "copy-unfinished": "Wait for every copy before the block ends: its shared memory goes to another block.",
+    "copy-unfinished": "Wait for every copy before the block ends (loads: the mbarrier; stores: "
+    "cp.async.bulk.wait_group.read), since its shared memory goes to another block.",
     "missing-proxy-fence": "Every thread that wrote: fence.proxy.async.shared::cta after its stores, then the barrier, "
     "then the copy or wgmma.",
     "mbarrier-uninitialised": "One thread initialises it with mbarrier.init (arrive.expect_tx does not do so).",

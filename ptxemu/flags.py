@@ -33,12 +33,14 @@ class OrderedClocks(Clocks):
         self.pending = {}
         self.thread_foreign = {}
         self.cta_foreign = {}
+        self.updates = {}  # location -> strong stores and updates so far
+        self.seen = {}  # (slot, tid, location) -> how many of them the thread's last strong read came after
 
     def begin(self, slots, ctas):
         """New CTAs in ``slots``: no thread knows anything yet. Flags in global memory stay."""
         super().begin(slots, ctas)
         self.fence_mark[:, slots] = self.fence_base[:, slots] = self.shared_mark[:, slots] = 0
-        for table in (self.thread_foreign, self.pending, self.fence_rows, self.flags):
+        for table in (self.thread_foreign, self.pending, self.fence_rows, self.flags, self.updates, self.seen):
             self.forget(table, slots)
         for slot in slots.tolist():
             self.cta_foreign.pop(slot, None)
@@ -110,6 +112,12 @@ class OrderedClocks(Clocks):
         join(waiting, flag)
         if now:
             self._commit(slot, (tid,))
+
+    def observed(self, key, slot, tid):
+        """Whether the thread has read the location with an atomic or strong load after every strong write to it so far:
+        what it stores there itself comes after them.
+        """
+        return self.seen.get((slot, tid, key)) == self.updates.get(key, 0)
 
     def knows(self, slot, tid, cta, other, stamp, in_cta):
         """Vector over ``other``, ``stamp``: whether (slot, tid) is ordered after those accesses of CTA ``cta``

@@ -235,8 +235,7 @@ class Machine(Scheduler):
             self.bulk.ended(ended)
             if self.observer is not None and self.observer.clusters:
                 for slot in ended.tolist():
-                    last = group.idx[slots == slot][-1]
-                    self.observer.clusters.exited(slot, int(self.tid_of[last]))
+                    self.observer.clusters.exited(slot)
             self.slot_cta[ended] = -1
             if self.progress is not None:
                 self.progress(len(ended))

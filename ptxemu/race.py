@@ -100,6 +100,9 @@ class RaceChecker:
                 clocks.acquire(key, slot, tid, acquires)
             if kind != sh.LOAD:
                 clocks.release(key, slot, tid, kind == sh.UPDATE)
+                clocks.updates[key] = clocks.updates.get(key, 0) + 1
+            if kind != sh.STORE:
+                clocks.seen[slot, tid, key] = clocks.updates.get(key, 0)
 
     def _drain(self, found, site, space, addr, lanes, same):
         """Sort out one instruction's candidates: drop those that flags order, and group the rest by site pair."""
@@ -107,6 +110,8 @@ class RaceChecker:
         races = found[found[:, sh.KIND] == sh.RACE]
         if self.clocks.any_acquire and len(races):
             races = races[~self._ordered_by_flags(races, lanes)]
+        if self.clocks.seen and len(races):
+            races = races[~self._observed(races, space, addr, lanes)]
         if not len(races):
             return
         info, lane = self.sites[site], races[:, sh.LANE]
@@ -155,6 +160,16 @@ class RaceChecker:
             other, stamp = races[rows, sh.OTHER_ID] & sh.TID, races[rows, sh.OTHER_STAMP]
             known[rows] = self.clocks.knows(s, t, cta, other, stamp, in_cta=cta == self.clocks.cta_of[s])
         return known
+
+    def _observed(self, races, space, addr, lanes):
+        """Strong writes to the location that an atomic of the thread has read since."""
+        strong = races[:, sh.OTHER_ENTRY] > self.readers
+        for row in np.flatnonzero(strong).tolist():
+            lane = races[row, sh.LANE]
+            slot = int(lanes.slot[lane])
+            key = (slot if space == "shared" else -1, int(addr[lane]))
+            strong[row] = self.clocks.observed(key, slot, int(lanes.tid[lane]))
+        return strong
 
     def findings(self, name, layout, early_exit):
         """The races and uninitialised reads as list[Finding]. ``name``: ThreadNames; ``layout``: shared variables;

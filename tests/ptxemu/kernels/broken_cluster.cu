@@ -1,4 +1,5 @@
 // Kernels of clusters with one mistake each. "// here" marks the line that the finding must name, "// other" the second party.
+#include "async_ops.cuh"
 #include "cluster_ops.cuh"
 #define PAIR extern "C" __cluster_dims__(2, 1, 1) __global__
 
@@ -62,5 +63,25 @@ PAIR void overwritten_while_read(const float* a, float* out) {
   out[g + t] = load(peer(&s[63 - t], my_rank() ^ 1));
   __syncthreads();
   s[t] = 0;  // here
+  meet();
+}
+
+PAIR void arrives_at_a_peer_that_may_be_gone(const float* a, float* out) {
+  __shared__ mbar_t done;
+  int t = threadIdx.x, g = blockIdx.x * 64;
+  if (t == 0) mbar_init(&done, 1), fence_init();
+  meet();
+  out[g + t] = a[g + t];
+  if (t == 0) arrive_at(&done, my_rank() ^ 1);  // here (and nobody waits for it)
+}
+
+PAIR void arrives_at_a_peer_that_may_not_have_started(const float* a, float* out) {
+  __shared__ mbar_t done;
+  int t = threadIdx.x, g = blockIdx.x * 64;
+  if (t == 0) mbar_init(&done, 1), fence_init();
+  __syncthreads();
+  if (t == 0) arrive_at(&done, my_rank() ^ 1);  // here
+  wait(&done, 0);
+  out[g + t] = a[g + t];
   meet();
 }

@@ -198,7 +198,10 @@ extern "C" __global__ void last_block(const float* a, float* part, unsigned* tic
   if (last) {
     float v = t < gridDim.x ? part[t] : 0.0f;
     for (int d = 16; d; d >>= 1) v += __shfl_down_sync(0xffffffff, v, d);
-    if (t == 0) *out = v;
+    if (t == 0) {
+      *out = v;
+      *ticket = 0;  // ready for the next launch: its own atomic came after every other block's
+    }
   }
 }
 
