@@ -63,6 +63,13 @@ class Kernel(Exercise):
     def inputs(self, rng=None):
         return hidden_shapes(rng) if rng else []
 
+    def shapes(self) -> tuple[Shape, ...]:
+        """Return the public shapes (M, N, K); a kernel of tensor cores has a K that goes round its ring of stages."""
+        if self.spec.a_dtype == "float32":
+            return *default_shapes(), *LONG_SHAPES
+        steps = {"BK": self.spec.tile.get("BK", 16)}
+        return *default_shapes(steps, self.spec.align, self.spec.a_dtype), *LONG_SHAPES
+
     def record(self, answer, inputs):
         kernel, block = self._split(answer)
         if kernel is None or kernel is Ellipsis:
@@ -111,7 +118,7 @@ class Kernel(Exercise):
             compiled = replace(from_ptx(ptx, spec.language, entry), spec=spec)
             if not writes_global(ptx):
                 raise self.unfinished("the kernel writes nothing to C")
-            check(compiled, shapes=(*default_shapes(), *LONG_SHAPES), backend=backend, quiet=True)
+            check(compiled, shapes=self.shapes(), backend=backend, quiet=True)
             counted = probe(compiled, self.probe_shape)
             for target in self.targets:
                 target.require(counted)

@@ -52,7 +52,8 @@ class Counted:
                 arrays.setdefault(access.name, set()).add(access.site.ptx_line)
         found = {}
         for name, lines in arrays.items():
-            sites = [s for s in self.report.counters.sites if s.ptx_line in lines and s.space == "global" and s.requests]
+            touching = [site for site in self.report.counters.sites if site.ptx_line in lines and site.requests]
+            sites = [site for site in touching if site.space == "global"]
             mean = sum(site.sectors for site in sites) / sum(site.requests for site in sites)
             found[name] = mean, max(sites, key=lambda site: site.sectors_per_request).line
         return found
