@@ -195,20 +195,23 @@ def trace(kernel, M: int, N: int, K: int, cta=(0, 0, 0), warp: int = 0, rule=Non
     return _run(kernel, (M, N, K), rule, {}, wanted, "late", False)[0].trace
 
 
-def trace_events(kernel, M: int, N: int, K: int, cta=(0, 0, 0), rule=None, *, schedule="late", **launch) -> list[Event]:
+def trace_events(
+    kernel, M: int, N: int, K: int, cta=(0, 0, 0), rule=None, *, schedule="late", sms: int | None = None, **launch
+) -> list[Event]:
     """Return what runs asynchronously in one CTA (`cta`: x, y, z), in the order of the emulator; see ptxemu.Event.
 
-    That is: mbarriers, bulk copies, cp.async groups and wgmma. Raises GemmlabError for bad input, and for a kernel
+    That is: mbarriers, bulk copies, cp.async groups and wgmma. sms: SMS in the launch rule of a persistent kernel
+    (default: the emulator's), so that few CTAs take many tiles. Raises GemmlabError for bad input, and for a kernel
     that has none of them.
     """
     events = Events(ctas=((*((cta,) if isinstance(cta, int) else tuple(cta)), 0, 0)[:3],), limit=TRACE_LIMIT)
-    _run(kernel, (M, N, K), rule, launch, None, schedule, False, events)
+    _run(kernel, (M, N, K), rule, launch, None, schedule, False, events, sms)
     if not events.log:
         raise GemmlabError(f"CTA {events.ctas[0]} ran nothing asynchronous: no mbarrier, TMA, cp.async or wgmma")
     return events.log
 
 
-def _run(kernel, shape, rule, launch, wanted, schedule, count, events=None):
+def _run(kernel, shape, rule, launch, wanted, schedule, count, events=None, sms=None):
     M, N, K = shape
     for name, size in zip("MNK", shape, strict=True):
         if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or size < 1:
@@ -220,7 +223,7 @@ def _run(kernel, shape, rule, launch, wanted, schedule, count, events=None):
     problem = Problem.of(spec, rule)
     A, B = problem.inputs(np.random.default_rng(0), M, N, K)
     C = np.zeros((M, N), numpy_dtype(problem.c_dtype))
-    call = Call(rule, A, B, C, sms_of(kernel, "emulator"))
+    call = Call(rule, A, B, C, sms or sms_of(kernel, "emulator"))
     values = call.args()
     compiled, _ = prepare(kernel, values, "emulator")
     names = [mapped(name) or name for name in rule["args"]]

@@ -6,15 +6,26 @@ from collections.abc import Mapping, Sequence
 
 
 def barrier_names(events: Sequence) -> dict[int, str]:
-    """Return {address: name}: "full 0", … for mbarriers that count bytes of copies, "empty 0", … for the others.
+    """Return {address: name} of the mbarriers, numbered by address within each sort.
 
-    Without any that counts bytes they are "barrier 0", …; numbers follow the addresses.
+    "full 0", …: those that count bytes of copies; "empty 0", …: others, beside full ones; "order 0", …: others that
+    only warps wait for which start no loads. Without any that counts bytes they are "barrier 0", ….
     """
     every = sorted({event.barrier for event in events if event.what == "mbarrier"})
     full = {event.barrier for event in events if event.kind in ("bytes", "expect") or event.nbytes and event.barrier}
-    other = "empty" if full else "barrier"
-    names = {address: f"full {i}" for i, address in enumerate(a for a in every if a in full)}
-    return names | {address: f"{other} {i}" for i, address in enumerate(a for a in every if a not in full)}
+    loading = {warp for event in events if event.kind == "issue" and event.barrier in full for warp in event.warps}
+    waiting: dict[int, set[int]] = {address: set() for address in every}
+    for event in events:
+        if event.kind in ("wait", "pass"):
+            waiting[event.barrier] |= set(event.warps)
+    sorts = {a: "full" if a in full else "barrier" if not full else
+             "order" if waiting[a] and not waiting[a] & loading else "empty" for a in every}  # fmt: skip
+    order = ("full", "empty", "order", "barrier")
+    return {
+        address: f"{sort} {number}"
+        for sort in order
+        for number, address in enumerate(a for a in every if sorts[a] == sort)
+    }
 
 
 def warps_text(warps: Sequence[int]) -> str:

@@ -13,9 +13,9 @@ Spans = dict[str, list[tuple[int, int, str, str]]]
 def roles(events: Sequence) -> Spans:
     """Return {row: [(start, end, kind, label), …]}; times are places in the log of `gl.trace_events`.
 
-    With mbarriers: a row for the warps that start copies, one per stage (its copies under way, then its data in use
-    until the stage is released), and one for each group of warps that waits for data. With cp.async or bulk groups
-    alone: a row per group slot. Raises GemmlabError for a log that holds neither.
+    With mbarriers: a row for the warps that start loads, one per stage (its copies under way, then its data in use
+    until the stage is released or, without a barrier for that, loaded again), and one for each group of warps that
+    waits for data. With cp.async or bulk groups alone: a row per group slot. Raises GemmlabError for a log that holds neither.
     """
     if any(event.kind == "bytes" for event in events):
         return _ring(events)
@@ -29,14 +29,15 @@ def _ring(events) -> Spans:
     names = barrier_names(events)
     full = [address for address, name in names.items() if name.startswith("full")]
     empty = [address for address, name in names.items() if name.startswith("empty")]
-    producers = sorted({warp for e in events if e.kind == "issue" and e.what == "bulk" for warp in e.warps})
+    producers = sorted({warp for e in events if e.kind == "issue" and e.barrier in full for warp in e.warps})
     rows: Spans = {f"producer: {warps_text(producers)}": _producer(events, producers)}
     tiles = _tiles(events, full)
     for stage, address in enumerate(full):
         rows[f"stage {stage}"] = _stage(events, address, empty[stage] if stage < len(empty) else None, tiles)
     waiting = {e.warps for e in events if e.kind == "pass" and e.barrier in full}
     for warps in _consumers(events, waiting):
-        rows[f"consumer: {warps_text(warps)}"] = _consumer(events, warps, full, tiles)
+        turns = [address for address, name in names.items() if name.startswith("order")]
+        rows[f"consumer: {warps_text(warps)}"] = _consumer(events, warps, full, turns, tiles)
     return {name: spans for name, spans in rows.items() if spans}
 
 
@@ -54,7 +55,7 @@ def _producer(events, warps) -> list:
     for at, event in enumerate(events):
         if not set(event.warps) & set(warps):
             continue
-        if event.kind == "issue":
+        if event.kind == "issue" and event.barrier is not None:
             if spans and spans[-1][2] == "issue" and spans[-1][1] == at:
                 spans[-1] = (spans[-1][0], at + 1, "issue", "")
             else:
@@ -72,6 +73,9 @@ def _stage(events, full, empty, tiles) -> list:
     for at, event in enumerate(events):
         if event.kind == "issue" and event.barrier == full and started is None:
             started = at
+            if empty is None and filled is not None:
+                spans.append((filled, at, "compute", tiles.get((full, phase - 1), "")))
+                filled = None
         elif event.kind == "complete" and event.barrier == full:
             label, phase = tiles.get((full, event.phase - 1), ""), event.phase
             spans.append((at if started is None else started, at, "load", label))
@@ -95,24 +99,32 @@ def _consumers(events, waiting) -> list[tuple[int, ...]]:
     return [tuple(group) for group in groups.values()]
 
 
-def _consumer(events, warps, full, tiles) -> list:
-    """Waits of the first of the warps, and its work from one wait for data to the next."""
-    me, spans, since, working = warps[0], [], None, None
+def _consumer(events, warps, full, turns, tiles) -> list:
+    """What the first of the warps does: waits for data or for its turn, works, and stores C with bulk copies."""
+    me, spans, since, label = warps[0], [], None, ""
+
+    def close(at):
+        if since is not None and at > since[0]:
+            spans.append((since[0], at, *since[1:]))
+
     for at, event in enumerate(events):
-        if me not in event.warps or event.barrier not in full:
+        if me not in event.warps or event.what == "mbarrier" and event.barrier not in (*full, *turns):
             continue
-        if event.kind == "wait" and since is None:
-            if working:
-                spans.append((working[0], at, "compute", working[1]))
-            since, working = at, None
+        if event.kind == "wait" and (since is None or since[1] == "compute"):
+            close(at)
+            since = (at, "wait" if event.barrier in full else "barrier", "")
         elif event.kind == "pass":
-            if since is not None:
-                spans.append((since, at, "wait", ""))
-            elif working:
-                spans.append((working[0], at, "compute", working[1]))
-            since, working = None, (at, tiles.get((event.barrier, event.phase), ""))
-    if working:
-        spans.append((working[0], len(events), "compute", working[1]))
+            if event.barrier in full:
+                label = tiles.get((event.barrier, event.phase), "")
+            close(at)
+            since = (at, "compute", label)
+        elif event.kind == "issue" and event.what == "bulk" and event.barrier is None and since:
+            close(at)
+            since = (at, "store", "")
+        elif event.kind == "wait_group" and event.what == "bulk" and since and since[1] == "store":
+            close(at)
+            since = None
+    close(len(events))
     return spans
 
 

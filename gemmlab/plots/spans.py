@@ -17,7 +17,7 @@ KINDS = {
 }  # fmt: skip
 COLOURS = {palette.IN_FLIGHT: "pink", palette.C: "green", palette.OTHER: "blue", palette.WASTED: "grey",
            palette.PROBLEM: "orange"}  # fmt: skip
-LABELS = 19  # of 100 units of width that row names take
+CHARACTER = 0.93  # of 100 units of width: one of a row's name
 
 
 @styled
@@ -37,8 +37,9 @@ def timeline(rows, *, unit: str = "cycles", title: str = "", caption: str = "", 
     end = until or max(span[1] for span in spans)
     sizes = [1.15 * len(some) + 0.9 for some in variants.values()]
     figure, axes = stacked(sizes, title=title, row=0.22, head=0.3 if len(variants) > 1 or "" not in variants else 0.06)
+    left = 2 + CHARACTER * max(len(role) for some in variants.values() for role in some)
     for ax, (name, some), tall in zip(axes, variants.items(), sizes, strict=True):
-        _panel(ax, name, some, tall, end, unit)
+        _panel(ax, name, some, tall, end, unit, left)
     used = [f"{COLOURS[KINDS[kind][0]]}: {KINDS[kind][1]}" for kind in KINDS if any(span[2] == kind for span in spans)]
     said = "; ".join(
         f"{name + ': ' if name else ''}" + ", ".join(f"{role} {len(row)} spans" for role, row in some.items())
@@ -49,19 +50,19 @@ def timeline(rows, *, unit: str = "cycles", title: str = "", caption: str = "", 
     return finish(figure, f"{title or 'Timeline'}, 0 to {end:g} {unit}. {said}.", legend)
 
 
-def _panel(ax, name, rows, tall, end, unit):
-    scale = (100 - LABELS) / end
+def _panel(ax, name, rows, tall, end, unit, first):
+    scale = (100 - first) / end
     for number, (role, spans) in enumerate(rows.items()):
         y = 1.15 * number
-        ax.add_patch(Rectangle((LABELS, y), 100 - LABELS, 1, facecolor=palette.IDLE, lw=0))
-        ax.text(LABELS - 0.8, y + 0.52, role, ha="right", va="center", fontsize=7)
+        ax.add_patch(Rectangle((first, y), 100 - first, 1, facecolor=palette.IDLE, lw=0))
+        ax.text(first - 0.8, y + 0.52, role, ha="right", va="center", fontsize=7)
         for start, stop, kind, label in spans:
-            left, width, colour = LABELS + scale * start, scale * (stop - start), KINDS[kind][0]
+            left, width, colour = first + scale * start, scale * (stop - start), KINDS[kind][0]
             ax.add_patch(Rectangle((left, y), width, 1, facecolor=colour, edgecolor="white", lw=0.5))
             if label and width > 1.0 * len(label) + 0.3:
                 ink = palette.ink_on(colour)
                 ax.text(left + width / 2, y + 0.54, label, ha="center", va="center", fontsize=6.5, color=ink)
-    for x, text, side in ((LABELS, "0", "left"), (100, f"{end:g} {unit}", "right")):
+    for x, text, side in ((first, "0", "left"), (100, f"{end:g} {unit}", "right")):
         ax.text(x, 1.15 * len(rows) + 0.05, text, ha=side, va="top", fontsize=7, color=palette.MUTED)
     ax.set(xlim=(0, 100.2), ylim=(tall, -0.05))
     ax.axis("off")

@@ -77,6 +77,24 @@ def test_roles_of_a_ring():
         assert all(a[1] <= b[0] for a, b in zip(spans, spans[1:], strict=False))
 
 
+def test_a_consumer_waits_for_its_turn_and_stores():
+    turn = 0x200
+    log = [at("init", turn, (0,), pending=1), *ring(tiles=1, stages=1)]
+    data = next(i for i, event in enumerate(log) if event.kind == "pass" and event.warps == READERS)
+    log.insert(data + 1, at("wait", turn, READERS, phase=0, pending=1))
+    log.insert(data + 2, at("pass", turn, READERS, phase=0, pending=1))
+    log += [Event("issue", "bulk", CTA, (4,), number=9, nbytes=64), Event("commit", "bulk", CTA, (4,)),
+            Event("wait_group", "bulk", CTA, (4,))]  # fmt: skip
+    assert barrier_names(log)[turn] == "order 0"
+    spans = plots.roles(log)["consumer: warps 4 to 7"]
+    assert [kind for *_, kind, _ in spans] == ["wait", "compute", "barrier", "compute", "store"]
+
+
+def test_a_stage_without_a_release_is_in_use_until_it_is_loaded_again():
+    log = [event for event in ring(tiles=4) if event.barrier not in EMPTY]
+    assert [kind for *_, kind, _ in plots.roles(log)["stage 1"]] == ["load", "compute", "load", "compute"]
+
+
 def test_groups_of_cp_async_take_free_slots():
     def step(kind, number=0):
         return Event(kind, "cp.async", CTA, (0, 1), number=number, nbytes=512)
