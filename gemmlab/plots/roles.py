@@ -15,7 +15,8 @@ def roles(events: Sequence) -> Spans:
 
     With mbarriers: a row for the warps that start loads, one per stage (its copies under way, then its data in use
     until the stage is released or, without a barrier for that, loaded again), and one for each group of warps that
-    waits for data. With cp.async or bulk groups alone: a row per group slot. Raises GemmlabError for a log that holds neither.
+    waits for data. With cp.async or bulk groups alone: a row per group slot. Raises GemmlabError for a log that holds
+    neither.
     """
     if any(event.kind == "bytes" for event in events):
         return _ring(events)
