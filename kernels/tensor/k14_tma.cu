@@ -7,6 +7,9 @@
 #define BK 64
 #define STAGES 4
 #endif
+#ifndef PRODUCER
+#define PRODUCER step % WARPS
+#endif
 // region: kernel
 #include "ptx/fence.cuh"
 #include "ptx/tma.cuh"
@@ -42,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
     }
     __syncthreads();
 
-    auto produce = [&](int step) {  // thread 0 fills the stage of this step
+    auto produce = [&](int step) {  // one thread fills this step's stage
         const int i = step % STAGES, turn = step / STAGES, k0 = step * BK;
         // NOTE: a new barrier lets parity 1 pass: the phase before is over.
         mbarrier_wait_parity(&s.empty[i], turn % 2 ^ 1);
@@ -69,7 +72,8 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
                 mbarrier_wait_parity(&s.full[next], (step + 1) / STAGES % 2);
                 work.fetch(0, shared_address(&s.stage[next]), 0);
             }
-            if (k == 0 && threadIdx.x == 0 && step + STAGES - 1 < steps)
+            const bool due = k == BK / 32 && step + STAGES - 1 < steps;
+            if (due && warp == PRODUCER && lane == 0)
                 produce(step + STAGES - 1);
             work.multiply(k % 2);
         }

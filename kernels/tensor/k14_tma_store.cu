@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
     }
     __syncthreads();
 
-    auto produce = [&](int step) {  // thread 0 fills the stage of this step
+    auto produce = [&](int step) {  // one thread fills this step's stage
         const int i = step % STAGES, turn = step / STAGES, k0 = step * BK;
         // NOTE: a new barrier lets parity 1 pass: the phase before is over.
         mbarrier_wait_parity(&s.empty[i], turn % 2 ^ 1);
@@ -67,7 +67,8 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
                 mbarrier_wait_parity(&s.full[next], (step + 1) / STAGES % 2);
                 work.fetch(0, shared_address(&s.stage[next]), 0);
             }
-            if (k == 0 && threadIdx.x == 0 && step + STAGES - 1 < steps)
+            const bool due = k == BK / 32 && step + STAGES - 1 < steps;
+            if (due && warp == step % WARPS && lane == 0)
                 produce(step + STAGES - 1);
             work.multiply(k % 2);
         }

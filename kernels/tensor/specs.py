@@ -259,7 +259,7 @@ CH13 = (
 )
 
 
-def _tma(name: str, title: str, change: str, c_map: bool = False, BK: int = 64, STAGES: int = 4, f16=False, **fields):
+def _tma(name: str, title: str, change: str, c_map=False, BK=64, STAGES=4, f16=False, macros=None, **fields) -> Spec:
     """Return the Spec of a TMA kernel with tiles of 128 x 256 x BK in a ring of STAGES, for bf16 or fp16."""
     dtype, file = ("float16" if f16 else "bfloat16"), f"k14_tma{'_store' if c_map else ''}"
     ring = {} if c_map else {"BK": BK, "STAGES": STAGES}
@@ -279,7 +279,7 @@ def _tma(name: str, title: str, change: str, c_map: bool = False, BK: int = 64, 
         tile=MappingProxyType({"BM": 128, "BN": 256, "BK": BK, "STAGES": STAGES}),
         shared_bytes="STAGES*(2*BK*(BM+BN)+16)",
         args=("map(A,BM,BK,2*BK)", "map(B,BK,64,128)", "map(C,64,64,128)" if c_map else "C", "M", "N", "K"),
-        defines=MappingProxyType(ring | ({"F16": 1} if f16 else {})),
+        defines=MappingProxyType(ring | (macros or {}) | ({"F16": 1} if f16 else {})),
         needs=(9, 0),
         **fields,
     )
@@ -291,12 +291,19 @@ def _both(*args, rung: int | None = None, **fields) -> tuple[Spec, Spec]:
 
 
 CH14 = (
-    *_both("k14_tma", "TMA fills the stages", "one thread asks for boxes; mbarriers count arrivals and bytes"),
-    *_both("k14_tma_store", "TMA stores C too", "C leaves through shared memory, a box per warp", c_map=True),
+    *_both(
+        "k14_tma", "TMA fills the stages", "one thread asks for boxes; mbarriers count arrivals and bytes",
+        rung=15, prev="k12_tile_order",
+    ),
+    *_both(
+        "k14_tma_store", "TMA stores C too", "C leaves through shared memory, a box per warp",
+        c_map=True, rung=16, prev="k14_tma",
+    ),
     *_both("k14_tma_64b", "Study: TMA with BK = 32", "rows of A of 64 bytes, eight smaller stages", BK=32, STAGES=8),
     _tma("k14_tma_64b_4_stages", "Study: BK = 32, four stages", "half as many bytes on their way", BK=32),
     _tma("k14_tma_2_stages", "Study: two stages", "one copy ahead", STAGES=2),
     _tma("k14_tma_3_stages", "Study: three stages", "two copies ahead", STAGES=3),
-)
+    _tma("k14_tma_one_producer", "Study: one producer", "warp 0 asks for every stage", macros={"PRODUCER": 0}),
+)  # fmt: skip
 
 SPECS = (*CH10, *CH11, *CH12, *CH13, *CH14)

@@ -45,19 +45,20 @@ struct WarpTile {
 
     // Store the tile to C (M x N, row-major), whose first element here is (m, n); nothing outside.
     __device__ void store(T* C, int M, int N, int m, int n, int lane) const {
+        const bool even = N % 2 == 0, whole = even && m + WM <= M && n + WN <= N;
         m += lane / 4, n += lane % 4 * 2;
 #pragma unroll
         for (int i = 0; i < WM / 8; ++i)
 #pragma unroll
             for (int j = 0; j < WN / 8; ++j) {
                 const int row = m + 8 * i, col = n + 8 * j;
-                const unsigned pair = pack(acc[i / 2][j][i % 2 * 2], acc[i / 2][j][i % 2 * 2 + 1]);
+                const T2 pair = narrow2(acc[i / 2][j][i % 2 * 2], acc[i / 2][j][i % 2 * 2 + 1]);
                 T* to = C + (size_t)row * N + col;
-                if (row < M && col + 1 < N && N % 2 == 0) {
-                    *reinterpret_cast<unsigned*>(to) = pair;
-                } else if (row < M) {
-                    if (col < N) to[0] = reinterpret_cast<const T*>(&pair)[0];
-                    if (col + 1 < N) to[1] = reinterpret_cast<const T*>(&pair)[1];
+                if (whole || (even && row < M && col < N)) {
+                    *reinterpret_cast<T2*>(to) = pair;
+                } else if (!even && row < M) {
+                    if (col < N) to[0] = pair.x;
+                    if (col + 1 < N) to[1] = pair.y;
                 }
             }
     }
