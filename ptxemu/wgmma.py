@@ -38,6 +38,13 @@ class Issue:
     serial: int
     done: bool = False  # its results are in the registers
 
+    @property
+    def step(self):
+        """4 where the warps are whole warpgroups, in order; else 1."""
+        if len(self.warps) % 4:
+            return 1
+        return 4 if (self.warps.reshape(-1, 4) - self.warps[::4, None] == WARPS).all() and not self.part[::4].any() else 1
+
     def take(self, mask):
         """The same for some of its warps."""
         picked = [None if v is None else v[mask] for v in (self.warps, self.part, self.desc_a, self.desc_b)]
@@ -192,9 +199,7 @@ class Wgmma:
     def _factors(self, issue):
         """(A float64[groups, rows, k], B float64[groups, k, N], warps of a group: 4 or 1)."""
         form, machine, n = issue.form, self.machine, len(issue.warps)
-        together = n % 4 == 0 and (issue.part.reshape(-1, 4) == np.arange(4)).all()
-        together = together and (issue.warps.reshape(-1, 4) - issue.warps[::4, None] == WARPS).all()
-        step = 4 if together else 1
+        step = issue.step
         b = self._shared(issue.warps[::step], issue.desc_b[::step], form, "b")
         if issue.desc_a is None:
             a = np.empty((machine.capacity // 32, 16, form.k))
@@ -202,7 +207,7 @@ class Wgmma:
             a = a[issue.warps >> 5].reshape(n // step, -1, form.k)
         else:
             a = self._shared(issue.warps[::step], issue.desc_a[::step], form, "a")
-            if not together:
+            if step == 1:
                 a = a.reshape(n, 4, 16, form.k)[np.arange(n), issue.part]
         return a, np.ascontiguousarray(b.transpose(0, 2, 1)), step
 

@@ -152,7 +152,7 @@ class Checks:
 
     def _operands(self, issue):
         """("a" | "b", first lanes, addresses int64[n, chunks]) of the operands in shared memory, per warpgroup."""
-        step = 4 if len(issue.warps) % 4 == 0 and (issue.part.reshape(-1, 4) == np.arange(4)).all() else 1
+        step = issue.step
         first = issue.warps[::step]
         for which, words in (("a", issue.desc_a), ("b", issue.desc_b)):
             if words is not None:
