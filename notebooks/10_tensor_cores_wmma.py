@@ -76,8 +76,8 @@ gl.plots.tensor_core_table(("float16", "bfloat16", "fp8"))
 # %% tags=["nbval-check-output"]
 for key in ("v100", "t4", "a100-80", "h200", "b200"):
     gpu = gl.hardware.gpu(key)
-    speed = gpu.peak("float16") / gpu.peak("float32")
-    print(f"{gpu.name:11} {speed:4.1f} x FP32, ridge {gl.roofline.ridge(gpu, 'float16'):4.0f} FLOP/byte")
+    speed, ridge = gpu.peak("float16") / gpu.peak("float32"), gl.roofline.ridge(gpu, "float16")
+    print(f"{gpu.name:11} {speed:4.1f} x FP32, ridge {ridge:4.0f} FLOP/byte")
 
 # %% [markdown]
 # ## The idea: fragments
@@ -149,9 +149,10 @@ gl.check(wmma_global, rule=rule)
 # What does the first mistake look like?
 
 # %%
-wrong = wmma_global.text.replace("wmma::matrix_b, 16, 16, 16, T, wmma::row", "wmma::matrix_b, 16, 16, 16, T, wmma::col")
+tag = "matrix_b, 16, 16, 16, T, wmma::{}_major"
+wrong = wmma_global.text.replace(tag.format("row"), tag.format("col"))
 try:
-    gl.check(gl.cuda_source(wrong, "wmma_global", F16=1), rule=rule)
+    gl.check(gl.cuda_source(wrong, "wmma_global", F16=1), rule=rule, shapes=[(16, 16, 16)])
 except gl.CheckError as error:
     print(error)
 
@@ -164,12 +165,12 @@ except gl.CheckError as error:
 # %%
 for target in ("sm_75", "sm_90"):
     built = gl.compile("k10_wmma_shared_f16", target=target)
-    lines = [line.split()[1:3] for line in (built.sass() or "").splitlines() if "HMMA" in line]
-    calls = built.ptx.count("wmma.mma.sync")
-    print(f"{target}: {calls} mma_sync, {len(lines)} HMMA" if lines else f"{target}: needs nvdisasm to count")
+    calls, sass = built.ptx.count("wmma.mma.sync"), built.sass()
+    machine = sass.count("HMMA") if sass else "uncounted (no nvdisasm)"
+    print(f"{target}: {calls} mma_sync, {machine} HMMA")
 
 # %% [markdown]
-# Two and four: `mma_sync` is no single tensor-core operation.
+# Four and two: `mma_sync` is no single tensor-core operation.
 #
 # ## Tiles in shared memory
 #
@@ -242,7 +243,8 @@ rule |= {"grid": ["cdiv(N, 128)", "cdiv(M, 128)", "1"], "block": [256, 1, 1]}
 gl.check(wmma_shared, rule=rule)
 for kernel in ("k10_wmma_global_f16", "k10_wmma_shared_f16"):
     c = gl.count(kernel, 256, 256, 256)
-    print(f"{kernel:20} {c.flops / c.total(space='global', op='ld').bytes:4.0f} FLOP per byte loaded (counted)")
+    loaded = c.total(space="global", op="ld").bytes
+    print(f"{kernel:20} {c.flops / loaded:4.0f} FLOP per byte loaded (counted)")
 
 # %% [markdown]
 # - **Eight accumulators per warp.** A fragment of `A` is used twice, one of `B` four times.
@@ -253,8 +255,9 @@ for kernel in ("k10_wmma_global_f16", "k10_wmma_shared_f16"):
 
 # %%
 for kernel in ("k10_wmma_unpadded_f16", "k10_wmma_shared_f16"):
-    sites = [s for s in gl.count(kernel, 128, 128, 64).sites if s.opcode.startswith("wmma.load")]
-    waves, ideal = (sum(getattr(s, name) for s in sites) for name in ("wavefronts", "wavefronts_ideal"))
+    counted = gl.count(kernel, 128, 128, 64).sites
+    loads = [site for site in counted if site.opcode.startswith("wmma.load")]
+    waves, ideal = sum(s.wavefronts for s in loads), sum(s.wavefronts_ideal for s in loads)
     print(f"{kernel:22} {waves:5,} wavefronts for loads, {ideal:,} at least (modelled)")
 
 # %%
@@ -268,9 +271,9 @@ gl.plots.bank_grid(next(a for a in trace if a.site.opcode.startswith("wmma.load.
 # %%
 for kernel in ("k10_wmma_shared_f16", "k10_wmma_shared"):
     built = gl.compile(kernel, target="sm_90")
-    where = "shared memory" if "wmma.load.a.sync.aligned.row.m16n16k16.shared" in built.ptx else "an unknown memory"
-    sass = built.sass() or ""
-    print(f"{kernel:20} loads from {where}: {sass.count('LDSM')} LDSM, {sass.count(' LD.E')} generic LD")
+    known = "wmma.load.a.sync.aligned.row.m16n16k16.shared" in built.ptx
+    where, sass = "shared memory" if known else "somewhere", built.sass() or ""
+    print(f"{kernel:20} loads from {where}: {sass.count('LDSM')} LDSM, {sass.count(' LD.E')} generic")
 
 # %% [markdown]
 # The same source, for BF16, compiles to *generic* loads, element pair by element pair (NVRTC 12.9, counted in SASS):
@@ -308,7 +311,9 @@ gl.plots.table.Table(f"4096 × 4096 × 4096, {m.label}", columns, tuple(rows))
 
 # %%
 counters = {kernel: gl.count(kernel, 256, 256, 256) for kernel in (KERNELS[0], KERNELS[2])}
-gl.plots.recorded_roofline("H200", "float16", kernels=list(counters), bytes="requested", counters=counters)
+gl.plots.recorded_roofline(
+    "H200", "float16", kernels=list(counters), bytes="requested", counters=counters
+)
 
 # %%
 gl.verdict("k10_wmma_shared_f16")

@@ -166,12 +166,15 @@ print(f"A and B:   {multiply(swapped(('x[0]', 'x[1]'), ('y[0]', 'y[8]'))):.1e}")
 #         // Copy both tiles, a chunk of eight elements at a time.
 #         for (int i = 0; i < BM * BK / 8 / THREADS; ++i) {
 #             int at = i * THREADS + tid, m = at / (BK / 8), c = at % (BK / 8);
-#             smem_a[plain<BK / 8>(m, c)] = load_chunk(A, M, K, m0 + m, k0 + c * 8);
+#             uint4& to = smem_a[plain<BK / 8>(m, c)];
+#             copy_chunk(to, A, M, K, m0 + m, k0 + c * 8);
 #         }
 #         for (int i = 0; i < BK * BN / 8 / THREADS; ++i) {
 #             int at = i * THREADS + tid, k = at / (BN / 8), c = at % (BN / 8);
-#             smem_b[plain<BN / 8>(k, c)] = load_chunk(B, K, N, k0 + k, n0 + c * 8);
+#             uint4& to = smem_b[plain<BN / 8>(k, c)];
+#             copy_chunk(to, B, K, N, k0 + k, n0 + c * 8);
 #         }
+#         cp_async_wait_all();
 #         __syncthreads();
 #
 #         // Fetch the fragments of 16 steps of k: a row of 16 bytes per lane.
@@ -211,8 +214,8 @@ gl.check(mma, rule=rule)
 # %% [markdown]
 # - **The tile is that of chapter 10**, 128 × 128 × 64 for eight warps: what differs is who deals out the elements. Six
 #   `ldmatrix.x4` feed 16 `mma`, and the sums take 64 registers.
-# - **A chunk is the unit everywhere:** eight elements, 16 bytes, one row of a matrix. `load_chunk` fetches one, or
-#   zeros.
+# - **A chunk is the unit everywhere:** eight elements, 16 bytes, one row of a matrix. `copy_chunk` starts its
+#   `cp.async`, with zeros from outside; where rows do not start at multiples of 16 bytes it goes by elements.
 # - **The sums go straight to `C`,** in pairs of neighbours: no detour, because we know where they are.
 #
 # **Predict:** `ldmatrix` is said to be free of bank conflicts. Rows of our tiles lie 128 bytes (`A`) and 256 bytes
@@ -248,7 +251,7 @@ def region(name):
 
 
 for line in difflib.unified_diff(region("k11_mma"), region("k11_swizzled"), n=0, lineterm=""):
-    if line[0] in "+-" and "[" in line:
+    if line[0] == "+" and "[" in line:
         print(line)
 gl.check("k11_swizzled")
 
@@ -264,15 +267,16 @@ counted = {kernel: gl.count(kernel, 256, 256, 256) for kernel in KERNELS}
 for kernel, c in counted.items():
     shared = c.total(space="shared")
     most = c.flops / shared.wavefronts * 132 * 1.98e9 / 1e12
-    print(f"{kernel:18} {shared.excess_wavefronts:6,} excess wavefronts; banks allow {most:5.0f} TFLOP/s (modelled)")
+    excess = shared.excess_wavefronts
+    print(f"{kernel:18} {excess:6,} excess wavefronts; banks allow {most:4.0f} TFLOP/s (modelled)")
 
 # %% [markdown]
 # ## Two of everything
 #
-# Still the block copies, then multiplies. The last kernel keeps two stages and two sets of fragments: `cp.async` fills
-# the next stage while this one is multiplied, and `ldmatrix` fetches the next fragments while `mma` works on these.
-# Four warps own 64 × 64 each, since eight loads then feed 32 `mma` instead of 16 by six. A stage and its copy, fetch
-# and multiply are those of the kernel above, in
+# Still the block copies, waits, and multiplies. The last kernel keeps two stages and two sets of fragments:
+# `cp.async` fills the next stage while this one is multiplied, and `ldmatrix` fetches the next fragments while `mma`
+# works on these. Four warps own 64 × 64 each, since eight loads then feed 32 `mma` instead of 16 by six. A stage and
+# its copy, fetch and multiply are those of the kernel above, in
 # [tile/stage.cuh](https://github.com/gemm-ladder/gemm-ladder/blob/main/kernels/tile/stage.cuh).
 
 # %% tags=["kernel"] gemmlab={"kernel": "tensor/k11_double_buffer.cu"}
@@ -354,7 +358,7 @@ gl.check(double_buffer, rule=rule)
 for kernel, c in counted.items():
     stores = c.total(space="global", op="st")
     needed = stores.bytes // 32
-    print(f"{kernel:18} {stores.requests:5,} requests, {stores.sectors:6,} sectors where {needed:,} would do")
+    print(f"{kernel:18} {stores.requests:5,} requests, {stores.sectors:5,} sectors of {needed:,}")
 
 # %%
 gl.verdict("k11_double_buffer")
@@ -367,17 +371,26 @@ gl.verdict("k11_double_buffer")
 # %% [markdown]
 # ## Measure
 #
-# **Predict** which step brings most: the swizzle or the order?
+# **Predict** the ratios from row to row. Which step brings most: knowing the seats, the swizzle, or the order?
 
 # %%
+rows = []
 for kernel in ("k10_wmma_shared", *KERNELS, "k11_double_buffer_f16"):
     m = gl.measure(kernel, 4096, 4096, 4096)
-    rate = f"{m.tflops:6.1f} TFLOP/s" if m.tflops else "not recorded yet"
-    print(f"{kernel:22} {rate}", f"= {m.ratio:.2f} of cuBLAS" if m.ratio else "")
-print("4096 × 4096 × 4096,", m.label)
+    measured = (f"{m.tflops:.0f}", f"{m.ratio:.2f}") if m.tflops else ("not recorded", "-")
+    rows.append((kernel, *measured))
+columns = ("kernel", "TFLOP/s", "of cuBLAS")
+gl.plots.table.Table(f"4096 × 4096 × 4096, {m.label}", columns, tuple(rows))
+
+# %% [markdown]
+# **Outcome.** `ldmatrix` on a plain tile is *slower* than the padded WMMA kernel: its banks stop it, close to what the
+# count allows. The swizzle more than doubles it. The order of the last kernel brings the second large step, with half
+# as many warps; no counter of bytes or wavefronts shows that one.
 
 # %%
-gl.plots.recorded_roofline("H200", "bfloat16", kernels=list(KERNELS), bytes="requested", counters=counted)
+gl.plots.recorded_roofline(
+    "H200", "bfloat16", kernels=list(KERNELS), bytes="requested", counters=counted
+)
 
 # %% [markdown]
 # ## What limits us now?
@@ -386,15 +399,21 @@ gl.plots.recorded_roofline("H200", "bfloat16", kernels=list(KERNELS), bytes="req
 # > and the copies, free of conflicts. Then speed is a matter of order: fetch the next while you multiply these.
 
 # %% [markdown]
-# Two limits are left. A copy has one tile's time to arrive: more stages give it more (chapter 12). And on Hopper
-# `mma.sync` is the *old* instruction: with operands in registers, and nothing else to do, it reaches about two thirds
-# of what `wgmma` does:
+# | step | limit, and the counter that shows it |
+# |---|---|
+# | plain tiles | banks: 32 wavefronts per `ldmatrix.x4` where four would do |
+# | swizzled | order: two barriers per tile, nothing moves while the warps multiply |
+# | two of everything | one tile's time is all that a copy has to arrive |
+#
+# More stages give it more time (chapter 12). Beyond that, on Hopper, `mma.sync` is the *old* instruction: even with
+# operands in registers and nothing else to do, it stays far below `wgmma`:
 
 # %%
 recorded = gl.results.load_all()["nvidia_h200"]["ceilings"]
 for name in ("mma_bf16", "mma_ldmatrix_bf16", "wgmma_bf16"):
     found = recorded.get(name)
-    print(f"{name:18} {found['value']:.0f} TFLOP/s (recorded)" if found else f"{name:18} not recorded yet")
+    value = f"{found['value']:.0f} TFLOP/s (recorded)" if found else "not recorded yet"
+    print(f"{name:18} {value}")
 
 # %% [markdown]
 # How deep must the queue of copies be? That is chapter 12; how to issue the new instruction, chapter 15.

@@ -25,12 +25,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
         // Copy both tiles, a chunk of eight elements at a time.
         for (int i = 0; i < BM * BK / 8 / THREADS; ++i) {
             int at = i * THREADS + tid, m = at / (BK / 8), c = at % (BK / 8);
-            smem_a[swizzled<BK / 8>(m, c)] = load_chunk(A, M, K, m0 + m, k0 + c * 8);
+            uint4& to = smem_a[swizzled<BK / 8>(m, c)];
+            copy_chunk(to, A, M, K, m0 + m, k0 + c * 8);
         }
         for (int i = 0; i < BK * BN / 8 / THREADS; ++i) {
             int at = i * THREADS + tid, k = at / (BN / 8), c = at % (BN / 8);
-            smem_b[swizzled<BN / 8>(k, c)] = load_chunk(B, K, N, k0 + k, n0 + c * 8);
+            uint4& to = smem_b[swizzled<BN / 8>(k, c)];
+            copy_chunk(to, B, K, N, k0 + k, n0 + c * 8);
         }
+        cp_async_wait_all();
         __syncthreads();
 
         // Fetch the fragments of 16 steps of k: a row of 16 bytes per lane.

@@ -31,3 +31,10 @@ __device__ __forceinline__ void copy_chunk(uint4& dst, const T* src, int rows, i
         dst = chunk_elements(src, rows, cols, row, col);
     }
 }
+
+__device__ __forceinline__ void copy_chunk(uint4& dst, const T* src, int rows, int cols, int row, int col) {
+    if (cols % 8)
+        copy_chunk<false>(dst, src, rows, cols, row, col);
+    else
+        copy_chunk<true>(dst, src, rows, cols, row, col);
+}
