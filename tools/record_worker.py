@@ -59,10 +59,10 @@ def measure(options, restart) -> bool:
                     if others:
                         os.execv(sys.executable, restart(others, options.shapes[number:]))
                     return False
-        waiting = list(benches)
-        for start in range(0, len(waiting), MOST_TOGETHER):
-            part = {bench: benches[bench] for bench in waiting[start : start + MOST_TOGETHER]}
-            good = attempt(f"comparison at {_text(shape)}", _compare, part, options) and good
+        for waiting in _alike(benches):
+            for start in range(0, len(waiting), MOST_TOGETHER):
+                part = {bench: benches[bench] for bench in waiting[start : start + MOST_TOGETHER]}
+                good = attempt(f"comparison at {_text(shape)}", _compare, part, options) and good
     return good
 
 
@@ -89,6 +89,14 @@ def _bench(spec, shape, options, like):
     if not spec.accepts(*shape):
         raise GemmlabError(f"takes only multiples of {spec.align}")
     return Bench(spec, *shape, options.mode, options.seconds, like)
+
+
+def _alike(benches) -> list[list]:
+    """Return groups of kernels that get the same arrays padded, and so do their rivals."""
+    groups = {}
+    for bench in benches:
+        groups.setdefault(bench.padded, []).append(bench)
+    return list(groups.values())
 
 
 def _compare(benches, options) -> str:

@@ -46,7 +46,7 @@ def measure_ceilings() -> dict:
 
     about, sensors = telemetry.attributes(), telemetry.Telemetry()
     hardware, blocks = hardware_of(about), about["sms"] * BLOCKS_PER_SM
-    source = cupy.asarray(np.random.default_rng().standard_normal(BUFFER_BYTES // 4, dtype=np.float32))
+    source = cupy.random.standard_normal(BUFFER_BYTES // 4, dtype=cupy.float32)
     target, sums = cupy.empty_like(source), cupy.zeros(blocks * THREADS, dtype=np.float32)
     words = np.uint64(BUFFER_BYTES // 16)
     fma = 2 * blocks * THREADS * LOOPS * UNROLL * CHAINS
@@ -79,12 +79,12 @@ def _bind(name: str, args: tuple, blocks: int) -> Callable[[], None]:
     return bind(compiled(name), *args, grid=blocks, block=THREADS)
 
 
-def sample(launch: Callable[[], None], sensor: Callable[[], dict]) -> tuple[list[float], list[dict]]:
-    """Return microseconds of single launches after three warm-up ones, and what the sensors read meanwhile."""
+def sample(launch: Callable[[], None], sensor: Callable[[], dict], warm: int = 3) -> tuple[list[float], list[dict]]:
+    """Return microseconds of single launches after `warm` others, and what the sensors read meanwhile."""
     import cupy
 
     times, readings = [], []
-    for number in range(-3, SAMPLES):
+    for number in range(-warm, SAMPLES):
         start, end = cupy.cuda.Event(), cupy.cuda.Event()
         start.record()
         launch()

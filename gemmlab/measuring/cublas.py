@@ -105,13 +105,14 @@ def problem(
     layout="row,row->row",
     tf32: bool = False,
     acc_dtype="float32",
+    rows: tuple[int, int, int] | None = None,
 ) -> Problem:
     """Translate a row-major GEMM into the library's terms.
 
     Layouts: "row,row->row" has A (M, K) and B (K, N); "row,col->row" has B stored as (N, K), both operands K-major,
     the only form that FP8 takes. FP32 is CUBLAS_COMPUTE_32F, which never rounds inputs to TF32, unless `tf32`. FP16
-    is summed in FP32 unless `acc_dtype` is float16. Raises GemmlabError for a type or layout that the libraries do not
-    serve.
+    is summed in FP32 unless `acc_dtype` is float16. `rows`: elements from row to row of A, B and C, where padded. Raises
+    GemmlabError for a type or layout that the libraries do not serve.
     """
     a, b, c = str(a_dtype), str(b_dtype or a_dtype), str(c_dtype or a_dtype)
     for name in (a, b, c):
@@ -126,10 +127,11 @@ def problem(
     scale = {"float64": "float64", "int8": "int32"}.get(a, "float32")
     if (a, str(acc_dtype)) == ("float16", "float16"):
         compute, scale = "CUBLAS_COMPUTE_16F", "float16"
+    row_a, row_b, row_c = rows or (K, K if b_k_major else N, N)
     return Problem(
         m=N, n=M, k=K,
         op_first=OP_T if b_k_major else OP_N, op_second=OP_N,
-        ld_first=K if b_k_major else N, ld_second=K, ld_out=N,
+        ld_first=row_b, ld_second=row_a, ld_out=row_c,
         type_first=CUDA_TYPES[b], type_second=CUDA_TYPES[a], type_out=CUDA_TYPES[c],
         compute=COMPUTE["CUBLAS_COMPUTE_32F_FAST_TF32" if tf32 else compute],
         scale_type=CUDA_TYPES[scale], fast_accumulation=fp8,

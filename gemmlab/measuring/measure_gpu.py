@@ -39,6 +39,7 @@ class Bench:
         self.problem, self.like = Problem.of(spec), like
         self.rel_error = 0.0
         self.skipped: list[str] = like.skipped if like else []  # heuristics that do not run or are wrong: no rivals
+        self.fields: dict[tuple, tuple] = like.fields if like else {}  # the opponents, by what is padded
         self.about, self.telemetry = (like.about, like.telemetry) if like else (_about(), telemetry.Telemetry())
         self.clock_mhz = self.telemetry.max_sm_mhz() or self.about["clock_khz"] / 1000
         self.hardware = hardware_of(self.about)
@@ -79,17 +80,18 @@ class Bench:
         library = _library()
         spec = self.spec
         types = spec.a_dtype, spec.b_dtype, spec.c_dtype, spec.layout
-        task, runs = problem(*self.shape, *types, acc_dtype=spec.acc_dtype), {}
+        rows = tuple(self.calls[0].buffers[name].shape[1] for name in "ABC")
+        task, runs = problem(*self.shape, *types, acc_dtype=spec.acc_dtype, rows=rows), {}
         if not task.fast_accumulation:
             runs["cublas"] = library.default(task)
         if spec.math == "tf32":  # beside FP32 as it is, which all of cuBLASLt's heuristics here are not
-            task = problem(*self.shape, *types, tf32=True)
+            task = problem(*self.shape, *types, tf32=True, rows=rows)
             runs["cublas_tf32"] = library.default(task)
         runs.update({f"{HEURISTIC_PREFIX}{i}": run for i, run in enumerate(library.heuristics(task))})
         out = {}
         for name, run in runs.items():
             try:
-                out[name] = self._checked(name, self._on_stream(run))
+                out[name] = self._checked(name, self._on_stream(run), self.calls[0].finish)
             except GemmlabError as error:
                 if not name.startswith(HEURISTIC_PREFIX):
                     raise
@@ -99,14 +101,15 @@ class Bench:
     def _on_stream(self, run):
         import cupy
 
-        pointers = [[array.data.ptr for array in self.sets[i]] for i in range(len(self.sets))]
+        pointers = [[call.buffers[name].data.ptr for name in "ABC"] for call in self.calls]
         return lambda i: run(*pointers[i], stream=cupy.cuda.get_current_stream().ptr)
 
-    def _checked(self, name: str, launch, finish=lambda: None):
+    def _checked(self, name: str, launch, finish):
         """Run `launch` and `finish` once on set 0 whose C is unset, compare with FP64; return `launch`."""
         import cupy
 
         C = unset(self.sets[0][2])
+        unset(self.calls[0].buffers["C"])
         cupy.cuda.Device().synchronize()
         launch(0)
         finish()
@@ -123,16 +126,20 @@ class Bench:
         A, B, _ = self.sets[0]
         return Truth(A, B, self.problem)
 
-    @functools.cached_property
+    @property
+    def padded(self) -> tuple[str, ...]:
+        """The arrays that our kernel gets with padded rows; the rivals get the same."""
+        return self.calls[0].padded
+
     def opponents(self) -> tuple[dict, str, str]:
-        """The rivals that are timed: ({name: launch(i)}, cuBLAS's version, why there is none)."""
-        if self.like:
-            return self.like.opponents
-        try:
-            runs, version = self.rivals()
-            return self._choose(runs), version, ""
-        except GemmlabError as error:
-            return {}, "", f"no rival: {error}"
+        """Return the rivals that are timed: ({name: launch(i)}, cuBLAS's version, why there is none)."""
+        if self.padded not in self.fields:
+            try:
+                runs, version = self.rivals()
+                self.fields[self.padded] = self._choose(runs), version, ""
+            except GemmlabError as error:
+                self.fields[self.padded] = {}, "", f"no rival: {error}"
+        return self.fields[self.padded]
 
     def run(self, rounds: int, with_rivals: bool = True) -> Measurement:
         """Time the kernel and its rivals in interleaved rounds and return the Measurement."""
@@ -149,7 +156,8 @@ class Bench:
         if limits:
             why = f"the clock was held down by: {', '.join(limits)}"
         if self.calls[0].notes:
-            why = "; ".join((*self.calls[0].notes, "the copies are not timed", *([why] if why else [])))
+            notes = *self.calls[0].notes, "for the rivals too; the copies are not timed"
+            why = "; ".join((*notes, *([why] if why else [])))
         return Measurement(self.spec.name, *self.shape, self.about["name"], results.validate(record), False, why)
 
     def _choose(self, runs: dict) -> dict:
@@ -204,14 +212,14 @@ class Bench:
 
 
 def together(runs: dict[Bench, Callable[[int], None]], rounds: int, with_rivals: bool = True) -> dict:
-    """Time several kernels of one problem and shape and their rivals in the same interleaved rounds.
+    """Time several kernels of one problem, shape and padding and their rivals in the same interleaved rounds.
 
     `runs`: each Bench with what its `kernel` returned. Returns {Bench: Measurement, or GemmlabError if refused}.
     """
     if rounds < 1:
         raise GemmlabError(f"rounds must be at least 1, not {rounds}")
     first = next(iter(runs))
-    rivals, version, why = first.opponents if with_rivals else ({}, "", "")
+    rivals, version, why = first.opponents() if with_rivals else ({}, "", "")
     candidates = {bench.spec.name: launch for bench, launch in runs.items()} | rivals
     sensor = first.telemetry.sample
     if first.mode == "sustained":

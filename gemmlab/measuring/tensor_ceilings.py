@@ -1,7 +1,8 @@
 """Measure what the tensor cores alone give, by the kernels of tensor_ceilings.cu: no global memory in their loops.
 
-One block of eight warps per SM, launches of several milliseconds on random numbers, so that the clock is the one that
-the power limit allows; "zeros" shows what data of no activity would have pretended. FLOP are counted by hand.
+One block of eight warps per SM, launches of several milliseconds on random numbers after a third of a second of the
+same, so that the clock is the one that the power limit allows; "zeros" shows what data of no activity would have
+pretended. FLOP are counted by hand.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ SOURCE = Path(__file__).with_suffix(".cu")
 THREADS = 256
 WORDS = 49152 // 4  # of input: what the shared tiles hold, and as many as the registers take
 LAUNCH_MS = 5.0
+WARM_UP = 60  # launches
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def _measure(name: str, ceiling: Ceiling, sms: int, limit: float, sensors) -> di
     loops = max(1, int(limit * 1e12 * LAUNCH_MS * 1e-3 / (ceiling.flop * sms)))
     kernel = compiled(name)
     launch = bind(kernel, data, sums, np.int32(loops), grid=sms, block=THREADS)
-    times, readings = sample(launch, sensors.sample)
+    times, readings = sample(launch, sensors.sample, WARM_UP)
     values = [round(ceiling.flop * sms * loops / us / 1e6, 3) for us in times]
     refuse_above(name, median(values), "TFLOP/s", limit)
     if not bool(cupy.isfinite(sums).all()) or not (ceiling.zeros or bool((sums != 0).all())):

@@ -84,6 +84,17 @@ def test_swapped_operands_give_the_row_major_product(layout):
     np.testing.assert_allclose(C, A @ B, rtol=1e-5)
 
 
+@pytest.mark.parametrize("layout", ["row,row->row", "row,col->row"])
+def test_padded_rows_are_stepped_over(layout):
+    M, N, K = 5, 3, 7
+    rng = np.random.default_rng(0)
+    A, B = rng.standard_normal((M, 8), np.float32), rng.standard_normal((K, N), np.float32)
+    stored = np.pad(B.T if layout == "row,col->row" else B, ((0, 0), (0, 1)))
+    prob = problem(M, N, K, layout=layout, rows=(8, stored.shape[1], N))
+    C = column_major_gemm(prob, stored.ravel(), A.ravel()).reshape(M, N)
+    np.testing.assert_allclose(C, A[:, :K] @ B, rtol=1e-5)
+
+
 def test_fp32_never_asks_for_tf32():
     assert problem(8, 8, 8).compute == cublas.COMPUTE["CUBLAS_COMPUTE_32F"]
     assert problem(8, 8, 8, tf32=True).compute == cublas.COMPUTE["CUBLAS_COMPUTE_32F_FAST_TF32"]
