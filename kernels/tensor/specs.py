@@ -97,6 +97,15 @@ CH11 = _with_fp16(
         prev="k10_wmma_shared",
     ),
     _spec(
+        "k11_two_stages",
+        "Study: two stages, one set of fragments",
+        "cp.async runs ahead, ldmatrix does not",
+        128,
+        {"BM": 128, "BN": 128, "BK": 64, "WM": 64, "WN": 64},
+        shared_bytes="2*2*BK*(BM+BN)",
+        prev="k11_swizzled",
+    ),
+    _spec(
         "k11_double_buffer",
         "mma.sync, two stages and two sets of fragments",
         "cp.async and ldmatrix run ahead of the multiplications; C leaves through shared memory",
