@@ -54,7 +54,11 @@ def sectors_of(access) -> Sectors:
 
 
 def picture_kind(access) -> str:
-    """Return the access's kind, or "ldmatrix", whose groups of lanes are served apart."""
+    """Return the access's kind, or what is served otherwise: "ldmatrix", whose groups of lanes are served apart, and
+    "sectors", a copy that passes the banks by.
+    """
+    if passes_banks_by(access):
+        return "sectors"
     return "ldmatrix" if access.site.opcode.startswith("ldmatrix") else access.kind
 
 
@@ -73,7 +77,7 @@ def family(access) -> str:
 
 def passes_banks_by(access) -> bool:
     """Tell whether an access writes shared memory in whole sectors, without a request to the banks: cp.async.cg."""
-    return access.site.opcode.startswith("cp.async.cg")
+    return access.space == "shared" and access.site.opcode.startswith("cp.async.cg")
 
 
 def lane_groups(access) -> list[list[int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gemmlab.plots import palette
 from gemmlab.plots.access import (
     BANKS,
+    family,
     headline,
     ideal_wavefronts,
     one_per_site,
@@ -64,7 +65,8 @@ def _rows(fronts) -> int:
 def _verdict(access, fronts, ideal) -> str:
     if passes_banks_by(access):
         return "whole sectors, no bank request"
-    count = f"{len(fronts)} wavefront{'s' * (len(fronts) != 1)}"
+    where = " at the destination" if family(access) == "copy" else ""
+    count = f"{len(fronts)} wavefront{'s' * (len(fronts) != 1)}{where}"
     if len(fronts) <= ideal:
         return f"{count}, no conflict"
     ways = len(fronts) / ideal

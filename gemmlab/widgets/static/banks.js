@@ -41,14 +41,14 @@
   const ideal = (list, width, kind) => groups(list, width, kind).length || 1;
 
   function panel(title, list, width, kind, lane, pick) {
-    const fronts = wavefronts(list, width, kind), best = ideal(list, width, kind), cell = 20, high = 16, bad = fronts.length > best;
+    const fronts = wavefronts(list, width, kind), best = ideal(list, width, kind), cell = 20, high = 16, passes = kind === "sectors", bad = !passes && fronts.length > best;
     const view = G.svg("svg", { viewBox: `-1 -1 ${32 * cell + 2} ${fronts.length * high + 30}`, role: "img",
       "aria-label": `${title}: ${G.plural(fronts.length, "wavefront")}, ideal ${best}` });
     fronts.forEach((front, row) => {
       for (let bank = 0; bank < 32; bank++) {
         const lanes = front.get(bank), chosen = lanes && lanes.includes(lane);
         const box = G.svg("rect", { x: bank * cell, y: row * high, width: cell - 1, height: high - 1, stroke: chosen ? "var(--fg)" : "none",
-          "stroke-width": 3, fill: !lanes ? "var(--idle)" : row >= best ? "var(--gl-problem)" : "var(--gl-roof)" });
+          "stroke-width": 3, fill: !lanes ? "var(--idle)" : bad && row >= best ? "var(--gl-problem)" : "var(--gl-roof)" });
         if (lanes) for (const event of ["pointerenter", "pointerdown"]) box.addEventListener(event, () => pick(lanes[0]));
         view.append(box);
         if (lanes) view.append(G.svg("text", { x: bank * cell + cell / 2, y: row * high + 12, "text-anchor": "middle", "font-size": 11,
@@ -59,8 +59,8 @@
       view.append(G.svg("text", { x: bank * cell + cell / 2, y: fronts.length * high + 22, class: "gl-soft gl-axis",
         "text-anchor": bank === 31 ? "end" : bank ? "middle" : "start" }, bank ? String(bank) : "bank 0"));
     return { fronts, best, node: G.el("div", { class: "gl-panel" }, title ? G.el("h4", {}, title) : null,
-      G.el("p", { class: "gl-verdict" + (bad ? " gl-bad" : "") }, G.el("b", {}, G.plural(fronts.length, "wavefront")),
-        bad ? (best === 1 ? ` · ${fronts.length}-way conflict` : ` · ${best} would do`) : " · no conflict"), view) };
+      G.el("p", { class: "gl-verdict" + (bad ? " gl-bad" : "") }, G.el("b", {}, passes ? "Whole sectors" : G.plural(fronts.length, "wavefront")),
+        passes ? " · no bank request" : bad ? (best === 1 ? ` · ${fronts.length}-way conflict` : ` · ${best} would do`) : " · no conflict"), view) };
   }
 
   const NOTE = "Row: one wavefront. Column: bank. Number: the lane served, ×n when n lanes share a word. ";
