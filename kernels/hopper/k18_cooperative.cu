@@ -44,7 +44,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
   } else {
     setmaxnreg_inc<232>();
     int consumer = warpgroup - 1;
-    Consumer my = consumer_of(s.ring, consumer * 64, CLUSTER);
+    Consumer my = consumer_of<CLUSTER>(s.ring, consumer * 64);
     for (int t = first; t < rows * columns; t += stride) {
       Tile tile = grouped_tile<GROUP>(t, rows, columns);
       float acc[1][BN / 2];

@@ -45,7 +45,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
   } else {
     setmaxnreg_inc<232>();
     int consumer = warpgroup - 1;
-    Consumer my = consumer_of(s.ring, 0, CLUSTER);
+    Consumer my = consumer_of<CLUSTER>(s.ring, 0);
     if (consumer == 1 && first < tiles) bar_arrive(TURN, 256);  // the first turn is consumer 0's
     for (int t = first + consumer * stride, turn = consumer; t < tiles; t += 2 * stride, turn += 2) {
       Tile tile = across(grouped_tile<GROUP>(t, columns, rows));

@@ -12,6 +12,11 @@
 #define CONFIG_BN 128
 #define CONFIG_STAGES 6
 #endif
+#ifdef CONFIG_SPLIT_TAIL
+typedef SplitTail Plan;
+#else
+typedef StreamK Plan;
+#endif
 constexpr int BM = 128, BN = CONFIG_BN, STAGES = CONFIG_STAGES, CLUSTER = 2, GROUP = 8;
 
 struct Shared {
@@ -36,7 +41,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
   barrier_cluster_wait();
 
   Ring<STAGES> ring;
-  StreamK plan(rows * columns, steps, worker, workers);
+  Plan plan(rows * columns, steps, worker, workers);
   Work work;
   if (warpgroup == 0) {
     setmaxnreg_dec<40>();
@@ -48,7 +53,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
   } else {
     setmaxnreg_inc<232>();
     int consumer = warpgroup - 1;
-    Consumer my = consumer_of(s.ring, consumer * 64, CLUSTER);
+    Consumer my = consumer_of<CLUSTER>(s.ring, consumer * 64);
     while (plan.next(work)) {
       float acc[1][BN / 2];
       consume<BN, CLUSTER>(s.ring, ring, my, acc, work.end - work.begin);
@@ -57,10 +62,8 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
         partial_send<BN / 2>(W, gridDim.x, blockIdx.x, acc[0]);
         continue;
       }
-      // The owner waits for the workers that have the rest of the tile, which they did first, in the order of k.
-      long long end = static_cast<long long>(work.tile + 1) * steps;
-      for (int other = worker; work.end < steps && plan.edge(other + 1) < end; ++other)
-        partial_add<BN / 2>(W, gridDim.x, (other + 1) * CLUSTER + rank, acc[0]);
+      for (int i = 1, helper; (helper = plan.helper(work, i)) >= 0; ++i)
+        partial_add<BN / 2>(W, gridDim.x, helper * CLUSTER + rank, acc[0]);
       Tile tile = grouped_tile<GROUP>(work.tile, rows, columns);
       int m = (tile.m * CLUSTER + rank) * BM + consumer * 64;
       tma_store_c<2>(acc[0], s.c[consumer], &C, m, tile.n * BN, 1 + consumer);

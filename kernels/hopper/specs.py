@@ -114,6 +114,15 @@ def _stream_k(name: str, title: str, change: str, tile: tuple[int, int], stages:
     )  # fmt: skip
 
 
+def _split_k(split: int) -> tuple[Spec, Spec]:
+    """Return the Split-K kernel with clusters of `split` CTAs per tile."""
+    return _both(
+        f"k19_split_k{split}", f"Split-K in clusters of {split}", f"{split} CTAs add up in shared memory",
+        (128, 128), 384, 6, file="hopper/k19_split_k.cu", entry="split_k", prev="k18_pingpong",
+        grid=(f"{split}", "cdiv(N,BN)", "cdiv(M,BM)"), defines=MappingProxyType({"CONFIG_SPLIT": split}),
+    )  # fmt: skip
+
+
 def _config(tile: tuple[int, int], stages: int) -> MappingProxyType:
     return MappingProxyType({"CONFIG_BM": tile[0], "CONFIG_BN": tile[1], "CONFIG_STAGES": stages})
 
@@ -146,6 +155,15 @@ CH19 = (
         "k19_stream_k_256", "Study: Stream-K with tiles of 128 x 256", "fewer bytes, larger parts", (128, 256), 4,
         prev="k19_stream_k", defines=_config((128, 256), 4),
     ),
+    *_stream_k(
+        "k19_split_tail", "Split tail", "only the last tiles are cut, all at the same k", (128, 128), 6,
+        prev="k19_stream_k", defines=MappingProxyType({"CONFIG_SPLIT_TAIL": 1}),
+    ),
+    *_stream_k(
+        "k19_split_tail_256", "Study: split tail with tiles of 128 x 256", "fewer bytes, a longer tail", (128, 256), 4,
+        prev="k19_split_tail", defines=MappingProxyType({"CONFIG_SPLIT_TAIL": 1, **_config((128, 256), 4)}),
+    ),
+    *(kernel for split in (2, 4, 8) for kernel in _split_k(split)),
 )  # fmt: skip
 
 SPECS = (*CH15, *CH16, *CH17, *CH18, *CH19)

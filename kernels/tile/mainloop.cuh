@@ -54,10 +54,10 @@ struct Consumer {
   unsigned release;
 };
 
-template <class S>
-__device__ __forceinline__ Consumer consumer_of(S& s, int row, int cluster) {
-  return {rows_of_a(s.stage[0].a + row * BK), boxes_of_b(s.stage[0].b),
-          mapa_shared_cluster(s.empty, threadIdx.x % 32 % cluster)};  // lane i tells CTA i of the cluster
+template <int CLUSTER, class S>
+__device__ __forceinline__ Consumer consumer_of(S& s, int row) {
+  int told = CLUSTER > 1 ? threadIdx.x % 32 % CLUSTER : cluster_ctarank();  // lane i tells CTA i; alone, itself
+  return {rows_of_a(s.stage[0].a + row * BK), boxes_of_b(s.stage[0].b), mapa_shared_cluster(s.empty, told)};
 }
 
 // acc = the sum over `steps` stages. One group of multiplies stays in flight; the stage before it is released.

@@ -1,17 +1,17 @@
-// Stream-K: the k steps of the last tiles, dealt out evenly. Workers are clusters; all of them run at the same time.
+// Which k steps of which tiles a worker computes, where a whole number of tiles per worker would leave some of them idle.
+// Workers are clusters, and all run at the same time. Whoever has step 0 of a tile owns it: it adds the parts of the
+// others, in the order of k, and stores the tile. Each worker has at most one part of which it is not the owner.
 #pragma once
 
 struct Work {
   int tile, begin, end;  // k steps [begin, end) of the tile
 };
 
-// The tiles beyond the full rounds, and one full round with them, are a row of k steps that is cut into `workers` equal
-// parts; then come whole tiles, one per worker and round. A part that does not start at step 0 is a contribution to a
-// tile whose owner is the worker with step 0. Each worker contributes at most once, with its first part.
+// Stream-K: the tiles beyond the full rounds, and one full round with them, make a row of k steps that is cut into
+// `workers` equal parts. Then come whole tiles, one per worker and round.
 struct StreamK {
-  int tiles, steps, worker, workers, shared;  // shared: tiles that are cut
-  long long at, stop;                         // position in the row of k steps
-  int round = 0;
+  int tiles, steps, worker, workers, shared, round = 0;  // shared: tiles that are cut
+  long long at, stop;                                    // position in the row of k steps
 
   __device__ StreamK(int tiles, int steps, int worker, int workers)
       : tiles(tiles), steps(steps), worker(worker), workers(workers) {
@@ -31,5 +31,37 @@ struct StreamK {
     }
     work = {shared + worker + round++ * workers, 0, steps};
     return work.tile < tiles;
+  }
+
+  // The worker with part i (1, 2, ...) of a tile that this one owns; -1 where there are no more.
+  __device__ int helper(const Work& work, int i) const {
+    bool more = work.end < steps && edge(worker + i) < static_cast<long long>(work.tile + 1) * steps;
+    return more ? worker + i : -1;
+  }
+};
+
+// Split tail: whole tiles in full rounds, and before them the remaining tiles, each in as many equal parts as there are
+// workers for. Neighbours work on the same k at the same time, so they ask L2 for the same bytes at the same time.
+struct SplitTail {
+  int tiles, steps, worker, workers, rest, parts, round = -1;
+
+  __device__ SplitTail(int tiles, int steps, int worker, int workers)
+      : tiles(tiles), steps(steps), worker(worker), workers(workers), rest(tiles % workers) {
+    parts = rest ? min(workers / rest, steps) : 0;
+  }
+
+  __device__ bool next(Work& work) {
+    if (++round == 0) {
+      int part = rest ? worker / rest : 0;
+      work = {tiles - rest + (rest ? worker % rest : 0), steps * part / max(parts, 1), steps * (part + 1) / max(parts, 1)};
+      if (part < parts) return true;
+      round = 1;
+    }
+    work = {worker + (round - 1) * workers, 0, steps};
+    return work.tile < tiles - rest;
+  }
+
+  __device__ int helper(const Work& work, int i) const {
+    return work.tile >= tiles - rest && i < parts ? worker + i * rest : -1;
   }
 };
