@@ -201,29 +201,27 @@ class Program:
     def never_defined(self):
         """Registers that some instruction reads although no path defines them: [(register, site index)]."""
         numbers = self.numbers
+        made = [sum(1 << n for n in {numbers[r] for i, _ in s.instrs for r in destinations(i)}) for s in self.segments]
         reach = [0] * len(self.segments)
         seen = {0}
         work = [0]
         out = {}
         while work:
             segment = self.segments[work.pop()]
-            defined = reach[segment.index]
-            for ins, _ in segment.instrs:
-                for reg in destinations(ins):
-                    defined |= 1 << numbers[reg]
+            defined = reach[segment.index] | made[segment.index]
             for s in self.successors(segment):
                 if s not in seen or defined & ~reach[s]:
                     seen.add(s)
                     reach[s] |= defined
                     work.append(s)
         for index in sorted(seen):
-            defined = reach[index]
+            missing = ~reach[index]
+            mine = set()
             for ins, site in self.segments[index].instrs:
                 for reg in sources(ins, sums=False) + ([ins.guard[0]] if ins.guard else []):
-                    if not defined >> numbers[reg] & 1:
+                    if reg not in mine and missing >> numbers[reg] & 1:
                         out.setdefault(reg, site)
-                for reg in destinations(ins):
-                    defined |= 1 << numbers[reg]
+                mine.update(destinations(ins))
         return list(out.items())
 
     def where(self, ins):

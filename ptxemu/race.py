@@ -150,13 +150,12 @@ class RaceChecker:
 
     def _ordered_by_flags(self, races, lanes):
         known = np.zeros(len(races), bool)
-        slot, tid = lanes.slot[races[:, sh.LANE]], lanes.tid[races[:, sh.LANE]]
-        key = np.stack([slot, tid, races[:, sh.OTHER_CTA]], axis=1)
-        _, group = np.unique(key, axis=0, return_inverse=True)
-        order = np.argsort(group.ravel(), kind="stable")
-        edges = np.flatnonzero(np.diff(group.ravel()[order])) + 1
+        slot, tid = lanes.slot[races[:, sh.LANE]].astype(np.int64), lanes.tid[races[:, sh.LANE]]
+        key = (slot << 10 | tid) << 32 | races[:, sh.OTHER_CTA]
+        order = np.argsort(key, kind="stable")
+        edges = np.flatnonzero(np.diff(key[order])) + 1
         for rows in np.split(order, edges):
-            s, t, cta = (int(v) for v in key[rows[0]])
+            s, t, cta = int(slot[rows[0]]), int(tid[rows[0]]), int(races[rows[0], sh.OTHER_CTA])
             other, stamp = races[rows, sh.OTHER_ID] & sh.TID, races[rows, sh.OTHER_STAMP]
             known[rows] = self.clocks.knows(s, t, cta, other, stamp, in_cta=cta == self.clocks.cta_of[s])
         return known

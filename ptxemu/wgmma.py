@@ -43,7 +43,8 @@ class Issue:
         """4 where the warps are whole warpgroups, in order; else 1."""
         if len(self.warps) % 4:
             return 1
-        return 4 if (self.warps.reshape(-1, 4) - self.warps[::4, None] == WARPS).all() and not self.part[::4].any() else 1
+        together = (self.warps.reshape(-1, 4) - self.warps[::4, None] == WARPS).all()
+        return 4 if together and not self.part[::4].any() else 1
 
     def take(self, mask):
         """The same for some of its warps."""
