@@ -153,3 +153,9 @@ def test_events_of_a_kernel_of_the_ladder():
     assert sum(len(spans) for spans in rows.values()) == 4  # tiles of 8 along K, a group each
     with pytest.raises(GemmlabError, match="nothing asynchronous"):
         gl.trace_events("k05_tiled_square", 32, 32, 32)
+
+
+def test_few_sms_give_a_cta_of_a_persistent_kernel_many_tiles():
+    rows = plots.roles(gl.trace_events("k18_pingpong", 512, 512, 64, sms=2))
+    consumers = [spans for name, spans in rows.items() if name.startswith("consumer")]
+    assert len(consumers) == 2 and all(any(kind == "compute" for *_, kind, _ in spans) for spans in consumers)

@@ -69,3 +69,9 @@ def test_the_explorer_computes_as_python_does(TM, TN):
     assert step["intensity"] == plots.patch_intensity_of(TM, TN)
     assert step["share"] == min(1, TM * TN / 4 / (TM + TN))
     assert (step["blocks"] == 0) == (TM == TN == 16)
+
+
+def test_owners_of_16_bit_elements():
+    access = store(0x1000 + 4 * np.arange(32))
+    narrow = Access(*(getattr(access, name) for name in access.__dataclass_fields__ if name != "itemsize"), itemsize=2)
+    assert plots.owners_of([narrow], (2, 32)).ravel().tolist() == np.repeat(np.arange(32), 2).tolist()
