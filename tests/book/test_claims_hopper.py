@@ -1,4 +1,6 @@
-"""Claims of book/what_guides_get_wrong.md about TMA: each is repeated by the compiler, the emulator or arithmetic."""
+"""Claims of book/what_guides_get_wrong.md about TMA and wgmma, repeated by the compiler, the emulator or arithmetic."""
+
+import subprocess
 
 import numpy as np
 import pytest
@@ -97,3 +99,29 @@ def test_the_grid_swizzle_of_width_8_leaves_tiles_out():
     assert len({tile for tile in visited(8, 16, 9) if tile[0] < 16}) == 16 * 9
     inside = {tile for tile in visited(8, 9, 9) if tile[0] < 9}
     assert (len(inside), sum(x >= 9 for x, _ in visited(8, 9, 9))) == (81 - 7, 7)
+
+
+def assembled(tmp_path, operands, flags):
+    """Run ptxas on one m64n64k16 wgmma for sm_90a; return its message, empty if it accepts the operands."""
+    from gemmlab.compat import find_tool
+
+    ptxas = find_tool("ptxas")
+    if ptxas is None:
+        pytest.skip("no ptxas here: it comes with the nvidia-cuda-nvcc wheel ('make env')")
+    sums = ", ".join(f"f{i}" for i in range(32))
+    source = tmp_path / "kernel.ptx"
+    source.write_text(
+        ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry kernel()\n{\n"
+        ".reg .b64 desc; .reg .b32 a; .reg .f32 f<32>;\nmov.b64 desc, 0; mov.b32 a, 0;\nwgmma.fence.sync.aligned;\n"
+        f"wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {{{sums}}}, {operands}, desc, {flags};\nret;\n}}\n"
+    )
+    done = subprocess.run(
+        [ptxas, "-arch=sm_90a", str(source), "-o", str(tmp_path / "kernel.cubin")], capture_output=True, text=True
+    )
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+def test_the_register_form_takes_one_transposition_flag(tmp_path):
+    assert assembled(tmp_path, "desc", "1, 1, 1, 0, 1") == ""
+    assert assembled(tmp_path, "{a, a, a, a}", "1, 1, 1, 1") == ""
+    assert "Arguments mismatch" in assembled(tmp_path, "{a, a, a, a}", "1, 1, 1, 0, 1")
