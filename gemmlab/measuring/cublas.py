@@ -111,8 +111,8 @@ def problem(
 
     Layouts: "row,row->row" has A (M, K) and B (K, N); "row,col->row" has B stored as (N, K), both operands K-major,
     the only form that FP8 takes. FP32 is CUBLAS_COMPUTE_32F, which never rounds inputs to TF32, unless `tf32`. FP16
-    is summed in FP32 unless `acc_dtype` is float16. `rows`: elements from row to row of A, B and C, where padded. Raises
-    GemmlabError for a type or layout that the libraries do not serve.
+    is summed in FP32 unless `acc_dtype` is float16. `rows`: elements from row to row of A, B and C, where padded.
+    Raises GemmlabError for a type or layout that the libraries do not serve.
     """
     a, b, c = str(a_dtype), str(b_dtype or a_dtype), str(c_dtype or a_dtype)
     for name in (a, b, c):
