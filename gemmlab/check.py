@@ -258,7 +258,7 @@ class Trial:
         values = call.args(there)
         compiled, _ = prepare(self.kernel, values, "gpu")
         enqueue(compiled, values, Geometry.of(**call.launch))
-        gpu.synchronize(repr(compiled.entry))
+        gpu.synchronize(repr(compiled.title))
         damage = []
         for name, array in there.items():
             call.buffers[name][...], zone = gpu.to_host(array, GUARD_BYTES)

@@ -45,6 +45,11 @@ class Compiled:
     built: Assembly | None = field(default=None, repr=False)
     lints: tuple[Lint, ...] = ()
 
+    @property
+    def title(self) -> str:
+        """What messages call the kernel: its Spec's name, as several may be one source with other macros."""
+        return self.spec.name if self.spec else self.entry
+
     @cached_property
     def assembly(self) -> Assembly:
         """Machine code and the assembler's report; made on first use."""

@@ -61,9 +61,9 @@ class GpuKernel:
         self.cupy.cuda.runtime.free(0)  # makes the primary context current in this thread
         self.compiled = compiled
         image = compiled.cubin or compiled.ptx.encode() + b"\0"
-        self.module = check_status(self.driver.cuModuleLoadData(image), f"loading {compiled.entry!r}")
+        self.module = check_status(self.driver.cuModuleLoadData(image), f"loading {compiled.title!r}")
         name = compiled.entry.encode()
-        self.function = check_status(self.driver.cuModuleGetFunction(self.module, name), f"finding {compiled.entry!r}")
+        self.function = check_status(self.driver.cuModuleGetFunction(self.module, name), f"finding {compiled.title!r}")
         self.allowed = STATIC_LIMIT
 
     def attribute(self, name: str) -> int:
@@ -79,7 +79,7 @@ class GpuKernel:
         limit = self.cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
         if dynamic + static > limit:
             raise GemmlabError(
-                f"{self.compiled.entry!r} asks for {dynamic + static} bytes of shared memory per block ({static} "
+                f"{self.compiled.title!r} asks for {dynamic + static} bytes of shared memory per block ({static} "
                 f"static + {dynamic} dynamic), and this GPU has at most {limit}: use smaller tiles or fewer stages"
             )
         which = self.driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -104,7 +104,7 @@ class GpuKernel:
         buffers = [ctypes.create_string_buffer(data, len(data)) for data in raw]
         table = (ctypes.c_void_p * max(1, len(buffers)))(*map(ctypes.addressof, buffers))
         launch = compat.launcher(self.driver, self.function, geometry, ctypes.addressof(table))
-        name, cupy = self.compiled.entry, self.cupy
+        name, cupy = self.compiled.title, self.cupy
 
         def enqueue(_keep=(buffers, table)):
             result = launch(compat.current_stream_pointer(cupy))

@@ -117,7 +117,7 @@ def launch(
     compiled, names = prepare(kernel, args, backend)
     if backend == "gpu":
         time_s = _on_gpu(compiled, args, geometry)
-        return Launch(compiled.entry, "gpu", device().name, None, time_s, time.perf_counter() - start)
+        return Launch(compiled.title, "gpu", device().name, None, time_s, time.perf_counter() - start)
     hosts = _to_hosts(args)
     options = {"check": check, "count": count, "schedule": schedule, "trace": trace}
     report = emulate(compiled, hosts, names, geometry, **options)
@@ -125,7 +125,7 @@ def launch(
         value, host = getattr(value, "array", value), getattr(host, "array", host)
         if host is not value:
             value.set(host)
-    return Launch(compiled.entry, "emulator", "the emulator", report, None, time.perf_counter() - start)
+    return Launch(compiled.title, "emulator", "the emulator", report, None, time.perf_counter() - start)
 
 
 def sms_of(kernel, backend: str) -> int:
@@ -194,7 +194,7 @@ def _on_gpu(compiled: Compiled, args, geometry) -> float:
     begin.record()
     start()
     end.record()
-    gpu.synchronize(f"{compiled.entry!r}")
+    gpu.synchronize(repr(compiled.title))
     back()
     return cupy.cuda.get_elapsed_time(begin, end) * 1e-3
 

@@ -109,7 +109,7 @@ def verdict(kernel, target: str | None = None) -> Verdict:
     Needs no GPU. Without nvdisasm the instructions are left out. Raises GemmlabError for code that does not compile.
     """
     compiled = compile_kernel(kernel, target)
-    name = compiled.spec.name if compiled.spec else compiled.entry
+    name = compiled.title
     held = occupancy_of(compiled) if compiled.spec and compiled.registers else None
     try:
         return Verdict(name, compiled, held, instructions(compiled.sass(), compiled.entry))
