@@ -163,6 +163,16 @@ def test_telemetry_is_read_once_a_round_with_work_in_flight(fake):
     assert len(timed.telemetry) == 3 and seen == [("a", 0)] * 3
 
 
+def test_sustained_runs_are_alone_and_only_their_second_half_counts(fake):
+    readings = iter(range(100))
+    candidates = {"a": fake.kernel("a", 1000.0), "b": fake.kernel("b", 2000.0)}
+    timed = timing.sustain(candidates, 2, 4, 0.4, lambda: {"sm_mhz": next(readings)})
+    assert timed.samples_us == {"a": pytest.approx([1000.0] * 4), "b": pytest.approx([2000.0] * 4)}
+    assert timed.launches == {"a": 50, "b": 25} and len(timed.telemetry) == 8  # 0.4 s: eight samples of 50 ms
+    names = [entry[0] for entry in fake.log if isinstance(entry, tuple)]
+    assert names[-200:] == ["b"] * 200 and names[-201] == "a" and ("flush", None) not in fake.log
+
+
 def test_a_kernel_that_cannot_be_captured_is_refused(fake):
     def host_work(i):
         if fake.capturing is not None:
