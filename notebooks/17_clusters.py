@@ -317,11 +317,13 @@ for shape in ((4096, 4096, 4096), (512, 512, 16384)):
 # anyway, and the trade is pure cost. Chapter 19 takes this further.
 #
 # ## What limits us now?
-#
-# | step | prediction | limit now |
-# |---|---|---|
-# | multicast | a third less from L2 | not L2: start and end of every tile, now of two SMs at once |
-# | DSMEM | more SMs per tile | one stage per CTA; one tile per CTA |
+
+# %%
+gl.plots.ladder_table({
+    "k16_two_consumers": ("", "prologue and epilogue: nobody multiplies"),
+    "k17_multicast": ("a third less from L2", "the same, and two CTAs that begin and end together"),
+    "k17_dsmem": ("more SMs per tile, where tiles are few", "one stage per CTA, one tile per CTA"),
+})
 
 # %% [markdown]
 # > **Takeaway.** A cluster makes copies cheaper and meetings dearer. Multicast saves bytes between L2 and the SMs, not
