@@ -129,3 +129,15 @@ def test_asynchronous_kernels_are_checked_in_several_schedules(monkeypatch):
 def test_kernels_of_narrow_types_need_no_very_long_k():
     assert default_shapes({"BM": 64, "BN": 64, "BK": 64}, 8, "bfloat16")[-1] == (16, 8, 520)
     assert default_shapes({"BM": 64, "BN": 64, "BK": 64})[-1] == (16, 8, 2048)
+
+
+@pytest.mark.skipif(gl.device().kind != "gpu" or gl.device().cc < (9, 0), reason="needs a GPU with clusters and TMA")
+def test_clusters_and_padded_rows_on_a_gpu():
+    out = np.zeros(16, np.int32)
+    kernel = gl.cuda_source(texts.CLUSTER, "cluster")
+    gl.launch(kernel, out, grid=16, block=32, cluster=4, backend="gpu")
+    assert out.tolist() == [0, 1, 2, 3] * 4
+    gl.launch(kernel, out, grid=16, block=32, cluster=16, nonportable=True, backend="gpu")
+    assert out.tolist() == list(range(16))
+    gl.check(gl.cuda_source(texts.TMA, "tma"), shapes=[(17, 33, 5), (16, 32, 48)], rule=TMA, backend="gpu")
+    gl.check(gl.cuda_source(texts.SPLIT, "split", CLEAN=1), shapes=[(17, 33, 5)], rule=SPLIT, backend="gpu")
