@@ -6,6 +6,21 @@
 #include "tile/chunk.cuh"
 #include "tile/swizzle.cuh"
 
+// Start to copy ROWS rows of CHUNKS chunks, from src[row, col] on, to `tile`: each thread takes every STEP-th row of one
+// column of chunks.
+template <bool WIDE, int THREADS, int ROWS, int CHUNKS>
+__device__ __forceinline__ void copy_tile(uint4* tile, const T* src, int rows, int cols, int row, int col) {
+    constexpr int STEP = THREADS / CHUNKS, UNROLL = WIDE ? ROWS / STEP : 1;
+    static_assert(THREADS % CHUNKS == 0 && ROWS % STEP == 0, "whole rounds of copies");
+    const int r = threadIdx.x / CHUNKS, c = threadIdx.x % CHUNKS;
+    const T* from = src + (size_t)(row + r) * cols + col + c * 8;
+#pragma unroll UNROLL
+    for (int i = 0; i < ROWS; i += STEP) {
+        copy_chunk<WIDE>(tile[swizzled<CHUNKS>(r + i, c)], from, rows - row - r - i, cols - col - c * 8);
+        from += STEP * cols;
+    }
+}
+
 template <int BM, int BN, int BK>
 struct Stage {
     uint4 a[BM * BK / 8], b[BK * BN / 8];
@@ -13,18 +28,8 @@ struct Stage {
     // Start to copy the tiles at (m0, k0) of A and (k0, n0) of B; zeros from outside. WIDE: N and K are multiples of 8.
     template <bool WIDE, int THREADS>
     __device__ __forceinline__ void copy(const T* A, const T* B, int M, int N, int K, int m0, int n0, int k0) {
-        constexpr int A_CHUNKS = BM * BK / 8, B_CHUNKS = BK * BN / 8, UNROLL = WIDE ? A_CHUNKS + B_CHUNKS : 1;
-        static_assert(A_CHUNKS % THREADS == 0 && B_CHUNKS % THREADS == 0, "whole rounds of copies");
-#pragma unroll UNROLL
-        for (int i = 0; i < A_CHUNKS / THREADS; ++i) {
-            unsigned at = i * THREADS + threadIdx.x, m = at / (BK / 8), c = at % (BK / 8);
-            copy_chunk<WIDE>(a[swizzled<BK / 8>(m, c)], A, M, K, m0 + m, k0 + c * 8);
-        }
-#pragma unroll UNROLL
-        for (int i = 0; i < B_CHUNKS / THREADS; ++i) {
-            unsigned at = i * THREADS + threadIdx.x, k = at / (BN / 8), c = at % (BN / 8);
-            copy_chunk<WIDE>(b[swizzled<BN / 8>(k, c)], B, K, N, k0 + k, n0 + c * 8);
-        }
+        copy_tile<WIDE, THREADS, BM, BK / 8>(a, A, M, K, m0, k0);
+        copy_tile<WIDE, THREADS, BK, BN / 8>(b, B, K, N, k0, n0);
     }
 };
 
