@@ -49,17 +49,18 @@ for kernel in KERNELS:
     short, long = (gl.count(kernel, 128, 256, K).mix() for K in (512, 768))
     loop = {name: count - short.get(name, 0) for name, count in long.items()}
     rest = (sum(loop.values()) - loop["mma"] - loop["ldsm"]) / loop["mma"]
-    print(f"{kernel:15} {rest:.2f} other PTX instructions per mma, {gl.compile(kernel).registers} registers")
+    registers = gl.compile(kernel).registers
+    print(f"{kernel:15} {rest:.2f} other PTX instructions per mma, {registers} registers")
 
 # %% [markdown]
 # ## The idea: a map, boxes, coordinates
 #
 # The host describes a matrix once, in 128 bytes: base address, extents, strides *in bytes*, the box that one copy
 # moves, a swizzle, what to fill in outside. The kernel gets this **tensor map** as a parameter and asks for
-# "the box at column 88, row 64". Coordinates count elements, the innermost dimension first, and may lie outside.
+# "the box at row 88, column 64". Coordinates count elements, the innermost dimension first, and may lie outside.
 
 # %%
-gl.widgets.tensor_map_explorer(box=(16, 64), columns=100, at=(88, 64))
+gl.widgets.tensor_map_explorer(box=(16, 64), columns=96, at=(88, 64))
 
 # %% [markdown]
 # The map must stay where the copy engine can read it: `const __grid_constant__ CUtensorMap` leaves it in the constant
@@ -121,12 +122,13 @@ def fetch(array, box, at, kernel=look, swizzle=0):
     """Return shared memory after the copy of the box at `at` (innermost coordinate first)."""
     tensor, at = gl.tensor_map(array, box, swizzle=swizzle), (*at, 0, 0, 0)[:4]
     out = np.zeros(tensor.box_bytes // 2, np.int16)
-    gl.launch(kernel, tensor, out, tensor.box_bytes, *at, grid=1, block=32, shared=tensor.box_bytes)
+    size = tensor.box_bytes
+    gl.launch(kernel, tensor, out, size, *at, grid=1, block=32, shared=size)
     return out
 
 
 numbers = np.arange(12 * 64, dtype=np.int16).reshape(12, 64)
-print(fetch(numbers, (4, 16), at=(-3, 10)).reshape(4, 16))  # rows 10 to 13, columns -3 to 12
+print(fetch(numbers, (4, 16), at=(-3, 10)).reshape(4, 16))  # rows 10–13, columns -3–12
 
 # %% [markdown]
 # Zeros on both sides and below: the tail of `K` and the edges of `M` and `N` need no test *when loading*. Stores are
@@ -166,8 +168,9 @@ gl.plots.swizzle(32, 64, 128)
 # %%
 tensor, out = gl.tensor_map(numbers, (4, 16)), np.zeros(64, np.int16)
 for announced in (64, 256):
-    launched = gl.launch(look, tensor, out, announced, 0, 0, 0, 0, grid=1, block=32, shared=256, backend="emulator")
-    print(launched.report.errors[0].message)
+    there = {"grid": 1, "block": 32, "shared": 256, "backend": "emulator"}
+    hung = gl.launch(look, tensor, out, announced, 0, 0, 0, 0, **there)
+    print(hung.report.errors[0].message, end="\n\n")
 
 # %% [markdown]
 # On a GPU both hang without a word. A hanging kernel is the usual way to meet a barrier; the questions are always the
@@ -258,15 +261,17 @@ for announced in (64, 256):
 # - **`fence_mbarrier_init`**: `init` is an ordinary write, and the copy engine reads the barrier through another path,
 #   the *async proxy*. `__syncthreads` alone does not connect the two.
 # - **`fence_proxy_async_shared`** orders the warps' `ldmatrix` (generic proxy) before the copy that overwrites the
-#   stage. Many public kernels omit it; the emulator warns.
+#   stage. The emulator warns where it is missing.
 # - **A stage is released after its last read**, once per warp, behind `__syncwarp`: the arrival speaks for 32 lanes.
-# - **The producer's work goes round** (`PRODUCER` is `step % WARPS`). Asking costs a few hundred cycles; a warp that
-#   always asks is always late, and the ring makes all others wait for it. Why no ninth warp? Nine warps put three on
-#   one of the SM's four register files, and 168 registers per thread are too few.
+# - **The producer's work goes round** (`PRODUCER` is `step % WARPS`). Asking takes time; a warp that always asks is
+#   always late, and the ring makes all others wait for it. Why no ninth warp? Nine warps put three on one of the SM's
+#   four register files, and leave 168 registers to a thread, too few.
 
 # %%
 rule = {
-    "grid": ["cdiv(M, 128) * cdiv(N, 256)", "1", "1"], "block": [256, 1, 1], "shared": "4 * (49152 + 16)",
+    "grid": ["cdiv(M, 128) * cdiv(N, 256)", "1", "1"],
+    "block": [256, 1, 1],
+    "shared": "4 * (49152 + 16)",
     "args": ["map(A, 128, 64, 128)", "map(B, 64, 64, 128)", "C", "M", "N", "K"],
     **dict.fromkeys(("a_dtype", "b_dtype", "c_dtype"), "bfloat16"),
 }
@@ -276,9 +281,10 @@ gl.check(tma, rule=rule)
 # And the swizzle does its work: each phase of eight row addresses covers all 32 banks, in A and in B.
 
 # %%
-loads = [access for access in gl.trace("k14_tma", 128, 256, 64) if access.site.opcode.startswith("ldmatrix")]
-of_a, of_b = ([access for access in loads if (".trans" in access.site.opcode) == turned] for turned in (False, True))
-gl.plots.matrix_rows({"A, rows of 64 k": of_a[:1], "B, boxes of 64 columns": of_b[:1]})
+loads = [a for a in gl.trace("k14_tma", 128, 256, 64) if a.site.opcode.startswith("ldmatrix")]
+of_a = next(a for a in loads if ".trans" not in a.site.opcode)
+of_b = next(a for a in loads if ".trans" in a.site.opcode)
+gl.plots.matrix_rows({"A, rows of 64 k": [of_a], "B, boxes of 64 columns": [of_b]})
 
 # %% [markdown]
 # Copies land as *late* as the rules allow here. The next figure is from that run: one stage's two barriers, each phase
@@ -297,20 +303,23 @@ gl.widgets.roles(events)
 # Three single changes. **Predict** for each: does it hang, is it wrong at once, or wrong once a week on a GPU?
 
 # %%
-early = "        if (lane == 0) mbarrier_arrive(&s.empty[i]);\n"
+release = "        if (lane == 0) mbarrier_arrive(&s.empty[i]);\n"
+unroll = "#pragma unroll\n"
+flat = {"args": ["map(A, 128, 64, 0)", *rule["args"][1:]]}
 BREAKS = {
-    "A arrives without a swizzle": ((), {"args": ["map(A, 128, 64, 0)", *rule["args"][1:]]}),
-    "parity of the step, not of the turn": ((("(step + 1) / STAGES % 2", "(step + 1) % 2"),), {}),
-    "released before it is read": (((early, ""), ("#pragma unroll\n", early + "#pragma unroll\n")), {}),
+    "A arrives without a swizzle": ([], flat),
+    "parity of the step, not the turn": ([("(step + 1) / STAGES % 2", "(step + 1) % 2")], {}),
+    "released before it is read": ([(release, ""), (unroll, release + unroll)], {}),
 }
 for what, (edits, change) in BREAKS.items():
     broken = tma.text
     for old, new in edits:
         broken = broken.replace(old, new)
+    broken = gl.cuda_source(broken, "tma", **dict(tma.defines))
     try:
-        gl.check(gl.cuda_source(broken, "tma", **dict(tma.defines)), [(128, 256, 512)], rule=rule | change, quiet=True)
+        gl.check(broken, [(128, 256, 512)], rule=rule | change, quiet=True)
     except gl.CheckError as error:
-        print(f"{what}:\n  {str(error)[:300]}\n")
+        print(f"{what}:", *str(error).splitlines()[:2], sep="\n  ", end="\n\n")
 
 # %% [markdown]
 # The first is wrong everywhere, at once. The other two are races: data usually arrives in time, and a stage is usually
@@ -338,8 +347,8 @@ print(header[header.index("template") :])
 for kernel in ("k14_tma", "k14_tma_store"):
     c = gl.count(kernel, 128, 256, 128)
     out, shared = c.total(space="global", op="st"), c.total(space="shared")
-    print(f"{kernel:14} {out.requests:4} store requests for {out.bytes:,} bytes in {out.sectors:,} sectors;",
-          f"{shared.excess_wavefronts} excess wavefronts")
+    print(f"{kernel:14} {out.requests:4} store requests, {out.bytes:,} bytes in {out.sectors:,} sectors;",
+          f"{shared.excess_wavefronts} excess wavefronts in shared memory")
 
 # %% [markdown]
 # ## One dimension, and up to five
@@ -369,7 +378,8 @@ for kernel in ("k14_tma", "k14_tma_store"):
 # %%
 line = np.arange(256, dtype=np.float32)
 there = np.zeros_like(line)
-print(gl.launch(through, line, there, line.nbytes, grid=1, block=32, shared=line.nbytes), (there == line).all())
+done = gl.launch(through, line, there, line.nbytes, grid=1, block=32, shared=line.nbytes)
+print(done, (there == line).all())
 
 # %% [markdown]
 # With a map a box has up to five dimensions, and *each* has its own bounds. A stack of matrices seen as one tall matrix
@@ -379,13 +389,15 @@ print(gl.launch(through, line, there, line.nbytes, grid=1, block=32, shared=line
 # %%
 stack = np.arange(1, 1 + 2 * 3 * 8, dtype=np.int16).reshape(2, 3, 8)
 three = gl.cuda_source(look.text, "look", DIMS=3)
-print(fetch(stack.reshape(6, 8), (4, 8), at=(0, 1)).reshape(4, 8)[:, 0], "as rows: the next matrix bleeds in")
+rows = fetch(stack.reshape(6, 8), (4, 8), at=(0, 1)).reshape(4, 8)
+print(rows[:, 0], "as rows: the next matrix bleeds in")
 print(fetch(stack, (1, 4, 8), at=(0, 1, 0), kernel=three).reshape(4, 8)[:, 0], "as a stack")
 
 # %%
 image = np.arange(1, 1 + 4 * 5 * 8, dtype=np.int16).reshape(1, 4, 5, 8)
 four = gl.cuda_source(look.text, "look", DIMS=4)
-print(fetch(image, (1, 3, 3, 8), at=(0, -1, -1, 0), kernel=four).reshape(3, 3, 8)[..., 0])  # around pixel (0, 0)
+around = fetch(image, (1, 3, 3, 8), at=(0, -1, -1, 0), kernel=four)  # pixel (0, 0)
+print(around.reshape(3, 3, 8)[..., 0])
 
 # %% [markdown]
 # | instruction | dimensions | for example |
@@ -402,8 +414,8 @@ print(fetch(image, (1, 3, 3, 8), at=(0, -1, -1, 0), kernel=four).reshape(3, 3, 8
 # so `A` has rows of 64 bytes and the 64-byte swizzle)? One warp that always asks? And is TMA faster than `cp.async`?
 
 # %%
-STUDIES = ("k14_tma_2_stages", "k14_tma_3_stages", "k14_tma_64b_4_stages", "k14_tma_64b", "k14_tma_one_producer")
-STUDIES += ("k12_tile_order", "k14_tma", "k14_tma_store")
+STUDIES = ("k14_tma_2_stages", "k14_tma_3_stages", "k14_tma_64b_4_stages", "k14_tma_64b")
+STUDIES += ("k14_tma_one_producer", "k12_tile_order", "k14_tma", "k14_tma_store")
 found = {kernel: gl.measure(kernel, 4096, 4096, 4096) for kernel in STUDIES}
 for kernel, m in found.items():
     rate = f"{m.tflops:6.1f} TFLOP/s" if m.tflops else "not recorded yet"
@@ -417,7 +429,9 @@ for kernel in ("k14_tma", "k14_tma_store"):
 # %%
 rungs = ["k12_tile_order", "k14_tma", "k14_tma_store"]
 counters = {kernel: gl.count(kernel, 128, 256, 512) for kernel in rungs}
-gl.plots.recorded_roofline("H200", "bfloat16", kernels=rungs, bytes="requested", counters=counters)
+gl.plots.recorded_roofline(
+    "H200", "bfloat16", kernels=rungs, bytes="requested", counters=counters
+)
 
 # %% [markdown]
 # ## What limits us now?

@@ -7,23 +7,27 @@
 // Write a warp's WM x 64 tile to C at (m, n); the map clips what lies outside. `C`: a map with boxes of WM x 64 and a
 // swizzle of 128 bytes. `staging`: the warp's own 128 WM bytes, a multiple of 1024, that nobody reads or copies to.
 template <int TILE_K, int WM>
-__device__ __forceinline__ void store_box(const WarpTile<TILE_K, WM>& tile, void* staging, const CUtensorMap* C, int m,
-                                          int n, int lane) {
-    const unsigned to = shared_address(staging) + 16 * swizzled<8>(lane % 16, lane / 16);
+__device__ __forceinline__ void store_box(const WarpTile<TILE_K, WM>& tile,
+                                          void* staging, const CUtensorMap* C,
+                                          int m, int n, int lane) {
+    const unsigned to =
+        shared_address(staging) + 16 * swizzled<8>(lane % 16, lane / 16);
 #pragma unroll
     for (int i = 0; i < WM / 16; ++i)
 #pragma unroll
         for (int j = 0; j < 8; j += 2) {  // 16 columns: two chunks
-            const float(&left)[4] = tile.acc[i][j], (&right)[4] = tile.acc[i][j + 1];
-            const unsigned r[4] = {pack(left[0], left[1]), pack(left[2], left[3]), pack(right[0], right[1]),
-                                   pack(right[2], right[3])};
+            unsigned r[4];
+            for (int h = 0; h < 4; ++h) {
+                const float* two = &tile.acc[i][j + h / 2][h % 2 * 2];
+                r[h] = pack(two[0], two[1]);
+            }
             stmatrix_x4((to ^ (16 * j)) + i * 16 * 128, r);
         }
-    fence_proxy_async_shared();  // each lane's stores before the copy, which goes through the async proxy
+    fence_proxy_async_shared();  // each lane's stores, before the copy
     __syncwarp();
     if (lane == 0) {
         tma_store_2d(C, n, m, staging);
         cp_async_bulk_commit_group();
-        cp_async_bulk_wait_group_read<0>();  // the CTA's shared memory must live until it has been read
+        cp_async_bulk_wait_group_read<0>();  // keep `staging` until then
     }
 }

@@ -44,7 +44,10 @@ WRONG = {
             "says": "have not come",
         },
         "the same box twice": {"replace": [("n0 + 64 * j, step", "n0, step")], "says": "partly repeated"},
-        "coordinates turned round": {"replace": [("&A, step * BK, m0,", "&A, m0, step * BK,")], "says": "missing"},
+        "coordinates turned round": {
+            "replace": [("&A, step * BK, m0,", "&A, m0, step * BK,")],
+            "says": VALUES + "|missing",
+        },
         "boxes counted, not elements": {"replace": [("&A, step * BK, m0,", "&A, step, m0,")], "says": VALUES},
         "does not wait for the stage": {"replace": [(WAIT, "")], "says": "race|copy|still"},
         "the consumer's parity": {"replace": [("% 2 ^ 1)", "% 2)")], "says": "deadlock|race|still"},
