@@ -3,30 +3,33 @@
 // Change: each factor is split into a TF32 part and a rest; the product of the two rests is left out.
 // Limit:  three times the multiplies, and sums outside the tensor cores, which cut their own short.
 // Needs:  sm_80. A (M, K), B (K, N), C (M, N) row-major, float. -DSUM_INSIDE: sum in the tensor cores after all (study).
+// region: kernel
 #include "ptx/mma.cuh"
 #include "tile/float_gemm.cuh"
 
-#ifndef SHAPE
-#define SHAPE 128, 128, 64, 32, 3
-#endif
-using Shape = FloatShape<SHAPE, 8>;
+// BM, BN, WM, WN, STAGES, k of a step, unrolled steps
+using Shape = FloatShape<128, 128, 64, 32, 3, 8, 2>;
 
-// region: kernel
-// x = high + low: high has TF32's ten mantissa bits, low what is missing.
-__device__ __forceinline__ void split(unsigned x, unsigned& high, unsigned& low) {
-    high = (x + 0x1000) & 0xffffe000;  // to nearest; mma would cut
-    low = __float_as_uint(__uint_as_float(x) - __uint_as_float(high)) + 0x1000;
+// x = high + low: high is the nearest TF32 number, low what is missing, rounded
+// by half a TF32 bit, too. NOTE: infinity becomes NaN.
+__device__ __forceinline__ void split(unsigned x, unsigned& high,
+                                      unsigned& low) {
+    high = (x + 0x1000) & 0xffffe000;
+    float rest = __uint_as_float(x) - __uint_as_float(high);
+    low = __float_as_uint(rest) + 0x1000;  // mma cuts the rest off
 }
 
 struct ThreeTf32 {
     template <int MT, int NT>
-    static __device__ void multiply(float (&acc)[MT][NT][4], unsigned (&a)[1][MT][4],
+    static __device__ void multiply(float (&acc)[MT][NT][4],
+                                    unsigned (&a)[1][MT][4],
                                     unsigned (&b)[1][NT][2]) {
         unsigned a_low[MT][4];
 #pragma unroll
         for (int i = 0; i < MT; ++i)
 #pragma unroll
-            for (int r = 0; r < 4; ++r) split(a[0][i][r], a[0][i][r], a_low[i][r]);
+            for (int r = 0; r < 4; ++r)
+                split(a[0][i][r], a[0][i][r], a_low[i][r]);
 #pragma unroll
         for (int j = 0; j < NT; ++j) {
             unsigned b_low[2];
@@ -39,7 +42,7 @@ struct ThreeTf32 {
 #else
                 float sum[4] = {};
 #endif
-                mma_m16n8k8_f32_tf32(sum, a_low[i], b[0][j]);  // small ones first
+                mma_m16n8k8_f32_tf32(sum, a_low[i], b[0][j]);  // small first
                 mma_m16n8k8_f32_tf32(sum, a[0][i], b_low);
                 mma_m16n8k8_f32_tf32(sum, a[0][i], b[0][j]);
 #ifndef SUM_INSIDE

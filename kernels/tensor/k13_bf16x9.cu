@@ -6,15 +6,11 @@
 #include "ptx/mma.cuh"
 #include "tile/float_gemm.cuh"
 
-#ifndef SHAPE
-#define SHAPE 128, 128, 64, 32, 3
-#endif
 #ifndef PRODUCTS
 #define PRODUCTS 9
 #endif
-using Shape = FloatShape<SHAPE, 16>;
+using Shape = FloatShape<128, 128, 64, 32, 3, 16, 2>;  // BM, BN, WM, WN, STAGES, k, unrolled steps
 
-// region: kernel
 // Cut two floats into three bf16 parts of eight bits each; part p of both goes to
 // parts[p], x in the low half.
 __device__ __forceinline__ void cut(unsigned x, unsigned y, unsigned (&parts)[3]) {
@@ -68,4 +64,3 @@ extern "C" __global__ void __launch_bounds__(Shape::THREADS, 1)
     extern __shared__ __align__(1024) unsigned char shared[];
     float_gemm<Shape, NineBf16>(A, B, C, M, N, K, shared);
 }
-// endregion

@@ -5,45 +5,59 @@
 // Needs:  sm_80. A (M, K), B (K, N), C (M, N) row-major, fp16. Compiled with -DF16.
 #include "tile/stage.cuh"
 #include "tile/store_mma.cuh"
+#include "tile/tile_copy.cuh"
 #include "tile/tile_order.cuh"
 
-constexpr int BM = 128, BN = 256, BK = 32, WM = 64, WN = 64, STAGES = 4, THREADS = 256;
+constexpr int BM = 128, BN = 256, BK = 64, WM = 64, WN = 64, THREADS = 256, STAGES = 3;
 using Tiles = Stage<BM, BN, BK>;
 
-template <bool WIDE>
-__device__ void gemm(Tiles* stages, const T* A, const T* B, T* C, int M, int N, int K) {
-    const Tile tile = grouped_tile<8>(blockIdx.x, (M + BM - 1) / BM, (N + BN - 1) / BN);
-    const int warp = threadIdx.x / 32, m0 = tile.m * BM, n0 = tile.n * BN;
-    const int wm = warp % (BM / WM) * WM, wn = warp / (BM / WM) * WN;
-    // region: kernel
-    unsigned acc[WM / 16][WN / 8][2] = {};  // two halves each
-    auto multiply = [&](const Fragments<WM, WN>& frag) {
-#pragma unroll
-        for (int i = 0; i < WM / 16; ++i)
-#pragma unroll
-            for (int j = 0; j < WN / 8; ++j)
-                mma_m16n8k16_f16_f16(acc[i][j], frag.a[i], frag.b[j / 2][j % 2]);
-    };
-    // endregion
-    auto copy = [&](int stage, int k0) {
-        stages[stage].copy<WIDE, THREADS>(A, B, M, N, K, m0, n0, k0);
+template <bool WIDE>  // N and K are multiples of 8: 16-byte copies
+__device__ void gemm(Tiles* stages, const T* A, const T* B, T* C,
+                     int M, int N, int K) {
+    Fragments<WM, WN> frag[2];
+    unsigned acc[WM / 16][WN / 8][2] = {};  // two sums each
+    Tile tile = grouped_tile<8>(blockIdx.x, (M + BM - 1) / BM,
+                                         (N + BN - 1) / BN);
+    int warp = threadIdx.x / 32, m0 = tile.m * BM, n0 = tile.n * BN;
+    int wm = warp % (BM / WM) * WM, wn = warp / (BM / WM) * WN;
+    TileCopy<T, WIDE, BM, BK, THREADS, swizzled<BK / 8>> a(
+        shared_address(stages->a), A, M, K, m0, 0);
+    TileCopy<T, WIDE, BK, BN, THREADS, swizzled<BN / 8>> b(
+        shared_address(stages->b), B, K, N, 0, n0);
+    auto copy = [&](int stage) {
+        a.copy(stage * sizeof(Tiles)), a.right();
+        b.copy(stage * sizeof(Tiles)), b.down();
         cp_async_commit_group();
     };
-    for (int stage = 0; stage < STAGES - 1; ++stage) copy(stage, stage * BK);
+
+    // Prologue: STAGES - 1 groups under way; the oldest must land.
+    for (int stage = 0; stage < STAGES - 1; ++stage) copy(stage);
+    cp_async_wait_group<STAGES - 2>();
+    __syncthreads();
+    frag[0].fetch(stages[0], wm, wn, 0);
+
+    // Main loop: one group per tile, beyond the last tile, too.
     int read = 0, fill = STAGES - 1;
-    for (int k0 = 0; k0 < K; k0 += BK) {
-        cp_async_wait_group<STAGES - 2>();
-        __syncthreads();
-        copy(fill, k0 + (STAGES - 1) * BK);
+    for (int k0 = 0; k0 < K; k0 += BK)
 #pragma unroll
         for (int k = 0; k < BK; k += 16) {
-            Fragments<WM, WN> frag;
-            frag.fetch(stages[read], wm, wn, k);
-            multiply(frag);
+            if (k == 0) copy(fill);
+            if (k + 16 == BK) {  // the next fragments are of the next tile
+                cp_async_wait_group<STAGES - 2>();
+                __syncthreads();
+                fill = read;  // nobody reads this stage any more
+                read = read + 1 == STAGES ? 0 : read + 1;
+            }
+            int next = (k / 16 + 1) % 2;
+            frag[next].fetch(stages[read], wm, wn, (k + 16) % BK);
+#pragma unroll
+            for (int i = 0; i < WM / 16; ++i)
+#pragma unroll
+                for (int j = 0; j < WN / 8; ++j)
+                    mma_m16n8k16_f16_f16(acc[i][j], frag[next ^ 1].a[i], frag[next ^ 1].b[j / 2][j % 2]);
         }
-        fill = read;
-        read = read + 1 == STAGES ? 0 : read + 1;
-    }
+
+    // Epilogue: no copy may still write where C is turned.
     cp_async_wait_group<0>();
     __syncthreads();
     uint4* staging = stages[0].a + warp * 16 * WN / 8;
@@ -61,7 +75,7 @@ __device__ void gemm(Tiles* stages, const T* A, const T* B, T* C, int M, int N, 
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 1)
+extern "C" __global__ void __launch_bounds__(THREADS)
     f16_acc(const T* A, const T* B, T* C, int M, int N, int K) {
     extern __shared__ Tiles stages[];
     if (N % 8 == 0 && K % 8 == 0)

@@ -19,7 +19,6 @@ using Chars = signed char;
 template <bool WIDE, int ROWS>
 using Copy = TileCopy<Chars, WIDE, ROWS, BK, THREADS, swizzled<BK / 16>>;
 
-// region: kernel
 template <bool WIDE>  // K is a multiple of 16
 __device__ void multiply(int (&acc)[WM / 16][WN / 8][4], Copy<WIDE, BM> a,
                          Copy<WIDE, BN> b, unsigned ring, int wm, int wn,
@@ -59,7 +58,6 @@ __device__ void multiply(int (&acc)[WM / 16][WN / 8][4], Copy<WIDE, BM> a,
     }
     cp_async_wait_group<0>();
 }
-// endregion
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     int8(const Chars* A, const Chars* B, int* C, int M, int N, int K) {

@@ -6,12 +6,8 @@
 #include "ptx/mma.cuh"
 #include "tile/float_gemm.cuh"
 
-#ifndef SHAPE
-#define SHAPE 256, 128, 64, 64, 4
-#endif
-using Shape = FloatShape<SHAPE, 8>;
+using Shape = FloatShape<256, 128, 64, 64, 4, 8, 4>;  // BM, BN, WM, WN, STAGES, k, unrolled steps
 
-// region: kernel
 // The float nearest to `bits` that TF32 can hold, ties away from zero. mma would cut
 // the low 13 bits off; half of their range is added first.
 __device__ __forceinline__ unsigned nearest_tf32(unsigned bits) {
@@ -41,4 +37,3 @@ extern "C" __global__ void __launch_bounds__(Shape::THREADS, 1)
     extern __shared__ __align__(1024) unsigned char shared[];
     float_gemm<Shape, Tf32>(A, B, C, M, N, K, shared);
 }
-// endregion

@@ -117,7 +117,7 @@ CH11 = _with_fp16(
     ),
 )
 
-def _queue(name: str, title: str, change: str, STAGES: int, BK: int = 32, GROUP_ROWS: int = 8, **fields) -> Spec:
+def _queue(name: str, title: str, change: str, STAGES: int, BK: int, GROUP_ROWS: int = 8, **fields) -> Spec:
     """Return the Spec of the multistage kernel with a queue of STAGES tiles of 128 x BK and BK x 256."""
     return _spec(
         name,
@@ -143,23 +143,25 @@ CH12 = (
     *_with_fp16(
         _queue(
             "k12_multistage",
-            "A queue of four tiles",
-            "copies run three tiles ahead",
-            4,
+            "A queue of three tiles of 64 k",
+            "copies run two tiles ahead",
+            3,
+            64,
             GROUP_ROWS=1,
-            rung=14,
+            rung=13,
             prev="k11_double_buffer",
         ),
         _queue(
             "k12_tile_order",
-            "A queue of four tiles, C in groups of eight rows of tiles",
+            "The queue, C in groups of eight rows of tiles",
             "CTAs that run together share rows of A and columns of B",
-            4,
-            rung=15,
+            3,
+            64,
+            rung=14,
             prev="k12_multistage",
         ),
     ),
-    *(_study(*case) for case in ((2, 32), (3, 32), (5, 32), (2, 64), (3, 64), (4, 64))),
+    *(_study(*case) for case in ((2, 32), (3, 32), (4, 32), (5, 32), (2, 64), (4, 64))),
 )
 
 
@@ -240,7 +242,7 @@ CH13 = (
         "FP16 sums",
         "accumulators of eleven bits, two to a register",
         256,
-        {"BM": 128, "BN": 256, "BK": 32, "WM": 64, "WN": 64, "STAGES": 4},
+        {"BM": 128, "BN": 256, "BK": 64, "WM": 64, "WN": 64, "STAGES": 3},
         grid=("cdiv(M,BM)*cdiv(N,BN)", "1", "1"),
         shared_bytes="STAGES*2*BK*(BM+BN)",
         defines=MappingProxyType({"F16": 1}),

@@ -12,9 +12,10 @@
 #include "tile/tile_copy.cuh"
 #include "tile/tile_order.cuh"
 
-template <int BM_, int BN_, int WM_, int WN_, int STAGES_, int STEP_>
+// UNROLL: steps of a tile that are unrolled. NOTE: with all, ptxas moves so much ahead that it may run out of registers.
+template <int BM_, int BN_, int WM_, int WN_, int STAGES_, int STEP_, int UNROLL_>
 struct FloatShape {
-    static constexpr int BM = BM_, BN = BN_, BK = 32, WM = WM_, WN = WN_, STAGES = STAGES_, STEP = STEP_;
+    static constexpr int BM = BM_, BN = BN_, BK = 32, WM = WM_, WN = WN_, STAGES = STAGES_, STEP = STEP_, UNROLL = UNROLL_;
     static constexpr int WARPS_M = BM / WM, THREADS = WARPS_M * (BN / WN) * 32, STEPS = BK / STEP;
     static constexpr int A_BYTES = BM * BK * 4, STAGE_BYTES = A_BYTES + BK * BN * 4, RING = STAGES * STAGE_BYTES;
     static_assert(WM % 16 == 0 && WN % 32 == 0 && STEPS % 2 == 0);
@@ -116,7 +117,7 @@ __device__ __forceinline__ void float_gemm(const float* A, const float* B, float
     // Main loop, as in k12_multistage.cu.
     int read = 0, fill = S::RING - S::STAGE_BYTES;
     for (int k0 = 0; k0 < K; k0 += S::BK)
-#pragma unroll 2  // NOTE: unrolled further, ptxas moves so much ahead that it runs out of registers
+#pragma unroll S::UNROLL
         for (int step = 0; step < S::STEPS; ++step) {
             if (step == 0) tile.copy(fill);
             if (step == S::STEPS - 1) {
