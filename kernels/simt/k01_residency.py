@@ -21,4 +21,5 @@ def residency(present, most, stay):
         while clock64() - begin < uint64(stay):
             pass
         cuda.atomic.sub(present, sm, 1)
+        cuda.threadfence()  # NOTE: before the SM can take another block
 # endregion
