@@ -43,7 +43,7 @@ METRICS = {
     "shared_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
     "ldsm_instructions": "smsp__inst_executed_op_ldsm.sum",
     "ldgsts_instructions": "smsp__inst_executed_op_ldgsts.sum",
-    "ldgsts_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
+    "ldgsts_wavefronts": "sm__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
     "ldgsts_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum",
     "ldgsts_ca_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts_cache_access.sum",
     "ldgsts_cg_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts_cache_bypass.sum",
