@@ -45,10 +45,11 @@ print(gl.device().reason)
 # %%
 for kernel in ("k14_tma_store", "k15_wgmma"):
     c = gl.count(kernel, 128, 256, 256)
-    multiplies, flops = c.mix()["mma"], 2 * 128 * 256 * 256
-    read = sum(s.bytes for s in c.sites if s.opcode.startswith(("ldmatrix", "wgmma.mma_async")))
-    print(f"{kernel:14} {multiplies:6,} warp-level multiplies, {c.mix().get('ldsm', 0):5,} ldmatrix,",
-          f"{1000 * read / flops:.1f} operand bytes from shared memory per 1,000 FLOP")
+    reads = [s for s in c.sites if s.opcode.startswith(("ldmatrix", "wgmma.mma_async"))]
+    per_flop = 1000 * sum(s.bytes for s in reads) / (2 * 128 * 256 * 256)
+    multiplies, loads = c.mix()["mma"], c.mix().get("ldsm", 0)
+    print(f"{kernel:14} {multiplies:5,} warp-level multiplies, {loads:5,} ldmatrix,",
+          f"{per_flop:.1f} bytes of operands per 1,000 FLOP")
 
 # %% [markdown]
 # A quarter fewer bytes, a sixteenth of the instructions, and no loads into registers at all. (wgmma has no addresses
@@ -181,7 +182,9 @@ gl.widgets.descriptor(a)
 
 # %%
 rule = {
-    "grid": ["cdiv(N, 128)", "cdiv(M, 128)", "1"], "block": [128, 1, 1], "shared": 32 * 1024 + 64,
+    "grid": ["cdiv(N, 128)", "cdiv(M, 128)", "1"],
+    "block": [128, 1, 1],
+    "shared": 32 * 1024 + 64,
     "args": ["map(A, 128, 64, 128)", "map(B, 64, 64, 128)", "C", "M", "N", "K"],
     **dict.fromkeys(("a_dtype", "b_dtype", "c_dtype"), "bfloat16"),
 }
@@ -202,7 +205,8 @@ BREAKS = {
 }
 for what, (old, new) in BREAKS.items():
     broken = gl.cuda_source(wgmma.text.replace(old, new), "wgmma")
-    said = [line.partition("in function")[0] for line in gl.compile(broken).messages if "(C75" in line]
+    lines = [line for line in gl.compile(broken).messages if "(C75" in line]
+    said = [line.partition("in function")[0] for line in lines]
     try:
         gl.check(broken, [(128, 128, 256)], rule=rule, quiet=True)
     except gl.CheckError as error:
@@ -228,8 +232,9 @@ for kernel in ("k15_wgmma", "k15_wgmma_rs", "k15_k_major"):
     gl.check(kernel, [(128, 128, 128), (130, 264, 200)], quiet=True)
     c, v = gl.count(kernel, 128, 128, 256), gl.compile(kernel)
     read = sum(s.bytes for s in c.sites if s.opcode.startswith("wgmma.mma_async"))
-    print(f"{kernel:13} {v.registers} registers, {c.mix().get('ldsm', 0):4} ldmatrix, {read:,} bytes by wgmma,",
-          f"{c.total(space='shared').excess_wavefronts} excess wavefronts (modelled)")
+    excess, loads = c.total(space="shared").excess_wavefronts, c.mix().get("ldsm", 0)
+    print(f"{kernel:13} {v.registers} registers, {loads:4} ldmatrix, {read:,} bytes by wgmma,",
+          f"{excess} excess wavefronts (modelled)")
 
 # %% [markdown]
 # A B that is stored the way the instruction likes best buys nothing here: 16-bit `wgmma` reads both layouts, each with
@@ -268,7 +273,9 @@ gl.verdict("k15_wgmma")
 # %%
 rungs = ["k14_tma_store", "k15_wgmma"]
 counters = {kernel: gl.count(kernel, 128, 256, 512) for kernel in rungs}
-gl.plots.recorded_roofline("H200", "bfloat16", kernels=rungs, bytes="requested", counters=counters)
+gl.plots.recorded_roofline(
+    "H200", "bfloat16", kernels=rungs, bytes="requested", counters=counters
+)
 
 # %% [markdown]
 # ## What limits us now?
