@@ -71,7 +71,8 @@ for stages in (2, 3, 4, 5):
 # kernel have in flight with `S` stages, and how many does DRAM want to be busy?
 
 # %%
-wanted = gl.machine.bytes_in_flight(latency["DRAM"] / 1.98, 4800)
+h200 = gl.hardware.gpu("H200")
+wanted = gl.machine.bytes_in_flight(latency["DRAM"] / 1.98, h200.bandwidth_gbs)
 print(f"DRAM wants {wanted / 1e6:.1f} MB in flight")
 for stages in (2, 3, 4, 5):
     tile = 2 * 32 * (128 + 256)
@@ -210,9 +211,10 @@ for name, empty in (("commit in every turn", True), ("no commit at the end", Fal
 # }
 
 # %% [markdown]
-# - **The order in a turn.** The copy first, then the fragments, then 32 `mma`: what takes longest starts first. With
-#   fragments before the copy, ptxas put the last `ldmatrix` behind all the `mma` of its step, and the loop gave 359
-#   TFLOP/s where this one gives 467 (an earlier version, H200).
+# - **The order in a turn.** The copy first, then the fragments, then 32 `mma`: what takes longest starts first. An
+#   earlier version fetched first and computed every address anew. ptxas put the last `ldmatrix` behind all the `mma`
+#   of its step; with 167 instructions per tile instead of 141 it ran at 338 TFLOP/s where this one has 471 (H200,
+#   8192).
 # - **One barrier** says both: everybody's part of the next tile has landed, and nobody reads stage `fill` any more.
 # - **Zeros.** Outside the matrices `cp.async` reads 0 bytes and fills with zeros, so `K`'s tail needs no other code.
 # - **Shared memory is dynamic.** A static array may have 48 KB, for the compiler; one CTA may have 227 KB on Hopper,
@@ -233,7 +235,7 @@ gl.check(multistage, rule=rule)
 # weak shows without luck. Here is what it saw of one CTA: the groups of 10 tiles in their slots.
 
 # %%
-events = gl.trace_events("k12_tile_order", 128, 256, 320)
+events = gl.trace_events("k12_4_stages_of_32", 128, 256, 320)
 gl.plots.timeline(gl.plots.roles(events), unit="events", title="Groups under way, 4 stages, 10 tiles")
 
 # %% [markdown]
@@ -241,11 +243,11 @@ gl.plots.timeline(gl.plots.roles(events), unit="events", title="Groups under way
 # conflicts?
 
 # %%
-trace = gl.trace("k12_tile_order", 128, 256, 64)
+trace = gl.trace("k12_4_stages_of_32", 128, 256, 64)
 gl.plots.matrix_rows(trace, limit=2)
 
 # %%
-for kernel in ("k11_double_buffer", "k12_multistage", "k12_tile_order"):
+for kernel in ("k11_double_buffer", "k12_4_stages_of_32", "k12_tile_order"):
     shared = gl.count(kernel, 128, 256, 128).total(space="shared")
     held = gl.occupancy_of(kernel)
     waves = f"{shared.excess_wavefronts} excess wavefronts of {shared.wavefronts:,}"
@@ -292,7 +294,7 @@ for order in (guide, grouped):
 
 # %%
 QUEUES = [(2, 32), (3, 32), (4, 32), (5, 32), (2, 64), (3, 64), (4, 64)]
-names = {q: "k12_tile_order" if q == (4, 32) else f"k12_{q[0]}_stages_of_{q[1]}" for q in QUEUES}
+names = {q: "k12_tile_order" if q == (3, 64) else f"k12_{q[0]}_stages_of_{q[1]}" for q in QUEUES}
 found = {q: gl.measure(name, 4096, 4096, 4096) for q, name in names.items()}
 print("stages  BK  KB of shared memory  time to arrive  TFLOP/s at 4096")
 for (S, BK), m in found.items():
@@ -318,6 +320,15 @@ for shape in ((4096, 4096, 4096), (4096, 16384, 4096)):
         rate = f"{m.tflops:.0f} TFLOP/s" if m.tflops else "not recorded yet"
         hits = f", L2 hit rate {profile['l2_hit_pct']:.0f} %" if "l2_hit_pct" in profile else ""
         print(f"{' × '.join(map(str, shape)):20} {kernel:15} {rate}{hits}")
+
+# %%
+m = gl.measure("k12_tile_order", 4096, 4096, 4096)
+profile = (m.record or {}).get("profile", {})
+for name in ("tensor_pct", "issue_pct"):
+    print(f"{name}: {profile[name]:.0f} % of peak" if name in profile else f"{name}: not recorded yet")
+stalls = {name[6:]: value for name, value in profile.items() if name.startswith("stall_") and value >= 0.1}
+ordered = sorted(stalls.items(), key=lambda stall: -stall[1])
+print("cycles that a warp waits, per instruction:", ", ".join(f"{name} {cycles:.1f}" for name, cycles in ordered))
 
 # %%
 RUNGS = ["k11_double_buffer", "k12_multistage", "k12_tile_order"]
