@@ -23,7 +23,8 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
              const __grid_constant__ CUtensorMap C, int M, int N, int K) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Shared& s = *reinterpret_cast<Shared*>(raw);
-  int warpgroup = threadIdx.x / 128, rank = cluster_ctarank(), steps = (K + BK - 1) / BK;
+  int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0);  // NOTE: so the compiler knows it is the same in all lanes
+  int warpgroup = warp / 4, rank = cluster_ctarank(), steps = (K + BK - 1) / BK;
   int rows = (M + BM * CLUSTER - 1) / (BM * CLUSTER), columns = (N + BN - 1) / BN;
   int first = blockIdx.x / CLUSTER, stride = gridDim.x / CLUSTER, tiles = rows * columns;
   if (threadIdx.x == 0) {
@@ -31,13 +32,13 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
     prefetch_tensormap(&B);
     s.ring.init(4);
   }
-  barrier_cluster_arrive();
+  barrier_cluster_arrive_relaxed();  // NOTE: fence.mbarrier_init has published the barriers
   barrier_cluster_wait();
 
   Ring<STAGES> ring;
   if (warpgroup == 0) {
     setmaxnreg_dec<40>();
-    if (threadIdx.x == 0)
+    if (warp == 0 && elect_sync())
       for (int t = first; t < tiles; t += stride) {
         Tile tile = across(grouped_tile<GROUP>(t, columns, rows));
         s.ring.produce(ring, A, B, (tile.m * CLUSTER + rank) * BM, tile.n * BN, 0, steps, rank);

@@ -29,7 +29,8 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
              const __grid_constant__ CUtensorMap C, unsigned char* W, int M, int N, int K) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Shared& s = *reinterpret_cast<Shared*>(raw);
-  int warpgroup = threadIdx.x / 128, rank = cluster_ctarank(), steps = (K + BK - 1) / BK;
+  int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0);  // NOTE: so the compiler knows it is the same in all lanes
+  int warpgroup = warp / 4, rank = cluster_ctarank(), steps = (K + BK - 1) / BK;
   int rows = (M + BM * CLUSTER - 1) / (BM * CLUSTER), columns = (N + BN - 1) / BN;
   int worker = blockIdx.x / CLUSTER, workers = gridDim.x / CLUSTER;
   if (threadIdx.x == 0) {
@@ -37,7 +38,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
     prefetch_tensormap(&B);
     s.ring.init(8);
   }
-  barrier_cluster_arrive();
+  barrier_cluster_arrive_relaxed();  // NOTE: fence.mbarrier_init has published the barriers
   barrier_cluster_wait();
 
   Ring<STAGES> ring;
@@ -45,7 +46,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
   Work work;
   if (warpgroup == 0) {
     setmaxnreg_dec<40>();
-    if (threadIdx.x == 0)
+    if (warp == 0 && elect_sync())
       while (plan.next(work)) {
         Tile tile = grouped_tile<GROUP>(work.tile, rows, columns);
         s.ring.produce(ring, A, B, (tile.m * CLUSTER + rank) * BM, tile.n * BN, work.begin, work.end, rank);
@@ -62,8 +63,8 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
         partial_send<BN / 2>(W, gridDim.x, blockIdx.x, acc[0]);
         continue;
       }
-      for (int i = 1, helper; (helper = plan.helper(work, i)) >= 0; ++i)
-        partial_add<BN / 2>(W, gridDim.x, helper * CLUSTER + rank, acc[0]);
+      int step, helpers = plan.helpers(work, step);
+      partial_add<BN / 2>(W, gridDim.x, blockIdx.x + step * CLUSTER, step * CLUSTER, helpers, acc[0]);
       Tile tile = grouped_tile<GROUP>(work.tile, rows, columns);
       int m = (tile.m * CLUSTER + rank) * BM + consumer * 64;
       tma_store_c<2>(acc[0], s.c[consumer], &C, m, tile.n * BN, 1 + consumer);

@@ -110,16 +110,16 @@ def _stream_k(name: str, title: str, change: str, tile: tuple[int, int], stages:
     """Return a Stream-K kernel: as many CTAs as there are SMs, or k steps; W holds flags and one tile for each."""
     return _persistent(
         name, title, change, tile, stages, entry="stream_k", file="hopper/k19_stream_k.cu",
-        grid=(f"min(SMS//2*2,{PAIRS}*cdiv(K,BK))", "1", "1"), workspace="cdiv(SMS*8,128)*128+SMS*BM*BN*4",
+        grid=(f"min(SMS//2*2,{PAIRS}*cdiv(K,BK))", "1", "1"), workspace="cdiv(SMS*32,128)*128+SMS*BM*BN*4",
         args=(BOXES_A, BOXES_B, "map(C,64,64,128)", "W", "M", "N", "K"), **fields,
     )  # fmt: skip
 
 
-def _split_k(split: int) -> tuple[Spec, Spec]:
+def _split_k_cluster(split: int) -> tuple[Spec, Spec]:
     """Return the Split-K kernel with clusters of `split` CTAs per tile."""
     return _both(
-        f"k19_split_k{split}", f"Split-K in clusters of {split}", f"{split} CTAs add up in shared memory",
-        (128, 128), 384, 6, file="hopper/k19_split_k.cu", entry="split_k", prev="k18_pingpong",
+        f"k19_split_k_cluster{split}", f"Study: Split-K in clusters of {split}", f"{split} CTAs add in shared memory",
+        (128, 128), 384, 6, file="hopper/k19_split_k_cluster.cu", entry="split_k_cluster", prev="k19_split_k",
         grid=(f"{split}", "cdiv(N,BN)", "cdiv(M,BM)"), defines=MappingProxyType({"CONFIG_SPLIT": split}),
     )  # fmt: skip
 
@@ -164,7 +164,17 @@ CH19 = (
         "k19_split_tail_256", "Study: split tail with tiles of 128 x 256", "fewer bytes, a longer tail", (128, 256), 4,
         prev="k19_split_tail", defines=MappingProxyType({"CONFIG_SPLIT_TAIL": 1, **_config((128, 256), 4)}),
     ),
-    *(kernel for split in (2, 4, 8) for kernel in _split_k(split)),
+    *_both(
+        "k19_split_k", "Split-K", "all SMs share the K of few tiles", (128, 128), 384, 6, prev="k18_pingpong",
+        grid=("max(1,min(SMS//(cdiv(M,BM)*cdiv(N,BN)),cdiv(K,BK)))", "cdiv(N,BN)", "cdiv(M,BM)"),
+        args=(BOXES_A, BOXES_B, "C", "W", "M", "N", "K"),
+        workspace="cdiv(cdiv(M,BM)*cdiv(N,BN)*64,128)*128+SMS*BM*BN*4",
+    ),
+    *(kernel for split in (2, 4, 8) for kernel in _split_k_cluster(split)),
+    *_both(
+        "k19_sliced_k", "Sliced-K: two warpgroups, one tile", "each warpgroup takes every other k step", (64, 128), 384,
+        8, shared_bytes="STAGES*2*BK*(BM+BN)+2048", prev="k16_warp_specialised",
+    ),
 )  # fmt: skip
 
 SPECS = (*CH15, *CH16, *CH17, *CH18, *CH19)

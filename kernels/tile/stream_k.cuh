@@ -33,10 +33,12 @@ struct StreamK {
     return work.tile < tiles;
   }
 
-  // The worker with part i (1, 2, ...) of a tile that this one owns; -1 where there are no more.
-  __device__ int helper(const Work& work, int i) const {
-    bool more = work.end < steps && edge(worker + i) < static_cast<long long>(work.tile + 1) * steps;
-    return more ? worker + i : -1;
+  // How many other workers have parts of a tile that this one owns: `step` apart, the first one `step` after it.
+  __device__ int helpers(const Work& work, int& step) const {
+    int count = step = 1;
+    if (work.end == steps) return 0;
+    while (edge(worker + count + 1) < static_cast<long long>(work.tile + 1) * steps) ++count;
+    return count;
   }
 };
 
@@ -61,7 +63,8 @@ struct SplitTail {
     return work.tile < tiles - rest;
   }
 
-  __device__ int helper(const Work& work, int i) const {
-    return work.tile >= tiles - rest && i < parts ? worker + i * rest : -1;
+  __device__ int helpers(const Work& work, int& step) const {
+    step = rest;
+    return work.tile >= tiles - rest ? parts - 1 : 0;
   }
 };
