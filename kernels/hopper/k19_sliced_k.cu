@@ -49,20 +49,24 @@ sliced_k(const __grid_constant__ CUtensorMap A,
 
   // Give the other warpgroup the columns that it stores, keep 64 of our own.
   bar_sync(1, 256);  // nobody reads the stages any more
+  float keep[R / 2], give[R / 2];
+#pragma unroll
+  for (int i = 0; i < R / 2; ++i) {
+    keep[i] = acc[0][i], give[i] = acc[0][R / 2 + i];
+    if (w == 1) keep[i] = acc[0][R / 2 + i], give[i] = acc[0][i];
+  }
 #pragma unroll
   for (int i = 0; i < R / 8; ++i) {
-    const float* give = acc[0] + (w == 0 ? R / 2 : 0) + 4 * i;
-    s.part[w][i][thread] = make_float4(give[0], give[1], give[2], give[3]);
+    const float* x = give + 4 * i;
+    s.part[w][i][thread] = make_float4(x[0], x[1], x[2], x[3]);
   }
   bar_sync(1, 256);
-  float sum[R / 2];
 #pragma unroll
   for (int i = 0; i < R / 8; ++i) {
-    const float* keep = acc[0] + (w == 0 ? 0 : R / 2) + 4 * i;
+    float* x = keep + 4 * i;
     float4 other = s.part[1 - w][i][thread];
-    sum[4 * i] = keep[0] + other.x, sum[4 * i + 1] = keep[1] + other.y;
-    sum[4 * i + 2] = keep[2] + other.z, sum[4 * i + 3] = keep[3] + other.w;
+    x[0] += other.x, x[1] += other.y, x[2] += other.z, x[3] += other.w;
   }
-  store_direct<BN / 2>(sum, C, m, n + w * BN / 2, M, N);
+  store_direct<BN / 2>(keep, C, m, n + w * BN / 2, M, N);
 }
 // endregion
