@@ -38,7 +38,8 @@ print(gl.device().reason)
 # ## The limit
 #
 # In chapter 10 the compiler chose how a fragment is loaded, well for FP16 and badly for BF16, and the sums had to pass
-# through shared memory because nobody knew where they were. What we hide from ourselves we cannot improve.
+# through shared memory because nobody knew where they were. And WMMA ends with Ampere: it has no words for Hopper's
+# instructions. What we hide from ourselves we cannot improve.
 #
 # ## The idea: a seating plan
 #

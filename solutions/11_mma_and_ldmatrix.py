@@ -154,7 +154,7 @@ gl.exercise("11.3").check(placed)
 # ## 11.4 Repair the pipeline
 #
 # **Goal.** One warp again, now with two stages and `cp.async`. It starts the next tile's copy, waits for all groups
-# but the newest, and multiplies. Three things are wrong; at `M = N = K = 64` a GPU may well print the right result.
+# but the newest, and multiplies. Three things are wrong, one of them only at sizes that are no multiple of eight.
 #
 # **Target.** Right at every shape, no finding, `cp.async` wherever the rows allow it.
 #
