@@ -48,7 +48,8 @@ rate = h200.peak("bfloat16") * 1e12 / (h200.sms * h200.tensor_clock_mhz * 1e6)
 compute = 2 * 128 * 128 * 64 / rate
 latency = {"L2": 250, "DRAM": 600} | {k: measured[k] for k in ("L2", "DRAM") if measured}
 for level, load in latency.items():
-    print(f"{level:4} {load:4.0f} cycles: {compute / (compute + load):.0%} of the time multiplying (modelled)")
+    share = compute / (compute + load)
+    print(f"{level:4} {load:4.0f} cycles: {share:.0%} of the time multiplying (modelled)")
 
 # %% [markdown]
 # ## The idea: a ring and two roles
@@ -62,13 +63,11 @@ for level, load in latency.items():
 
 # %%
 load, compute = round(latency["DRAM"]), round(compute)
-gl.plots.timeline(
-    {
-        "one stage": gl.stages.pipeline(load, compute, 1, tiles=6),
-        "four stages, a producer": gl.stages.pipeline(load, compute, 4, tiles=6, producer=True),
-    },
-    title="One CTA, six tiles (modelled)",
-)
+ORDERS = {
+    "one stage": gl.stages.pipeline(load, compute, 1),
+    "four stages, a producer": gl.stages.pipeline(load, compute, 4, producer=True),
+}
+gl.plots.timeline(ORDERS, title="One CTA, six tiles (modelled)")
 
 # %% [markdown]
 # ## The kernel
@@ -199,11 +198,12 @@ gl.widgets.phases(events, ["full 0", "empty 0"], start=30)
 # %%
 for producer, consumer in ((24, 240), (40, 232), (24, 248), (128, 256), (256, 256)):
     total = 128 * (producer + 2 * consumer)
-    print(f"{producer:3} + 2 x {consumer}: {total:6,} of 64,512", "fits" if total <= 384 * 168 else "waits for ever")
+    verdict = "fits" if total <= 384 * 168 else "waits for ever"
+    print(f"{producer:3} + 2 x {consumer}: {total:6,} of 64,512", verdict)
 
 # %%
-pair = {"producer": (4, 24), "consumer 1": (4, 240), "consumer 2": (4, 240)}  # warps, registers per thread
-gl.plots.register_budget(pair, launch=168)
+budget = {"producer": (4, 24), "consumer 1": (4, 240), "consumer 2": (4, 240)}
+gl.plots.register_budget(budget, launch=168)  # (warps, registers per thread)
 
 # %% [markdown]
 # Values are multiples of 8 from 24 to 256. (One text's "240256" registers have lost their dash, and 256 does not fit.)
@@ -255,7 +255,8 @@ counters = {kernel: gl.count(kernel, 256, 256, 256) for kernel in LADDER}
 for kernel, c in counters.items():
     registers = gl.compile(kernel).registers
     loads, held = c.total(space="global", op="ld").bytes / 256**3, gl.occupancy_of(kernel)
-    print(f"{kernel:21} {loads:.4f} bytes per FMA, {registers} registers, {held.warps} warps in {held.blocks} CTAs")
+    resident = f"{held.warps} warps in {held.blocks} CTAs"
+    print(f"{kernel:21} {loads:.4f} bytes per FMA, {registers} registers, {resident}")
 
 # %% [markdown]
 # TMA and `wgmma` have no lanes with addresses; the emulator models their access to shared memory in chunks of 16 bytes.
@@ -291,15 +292,19 @@ print("4096 × 4096 × 4096, bf16,", found[LADDER[-1]].label)
 from gemmlab.measuring.roles import roles
 
 stamps = roles(first=20, count=8)
-print("not waiting:", {role: f"{share:.0%}" for role, share in stamps.busy.items()}, stamps.label)
-gl.plots.timeline(stamps.spans, title="Tiles 20 to 27 of a CTA on an H200") if stamps.spans else None
+print("time not spent waiting:", {role: f"{share:.0%}" for role, share in stamps.busy.items()})
+print(stamps.label)
+if stamps.spans:
+    display(gl.plots.timeline(stamps.spans, title="Tiles 20 to 27 of a CTA on an H200"))
 
 # %% [markdown]
 # Consumers hardly wait for data: the ring is deep enough. The producer does nothing but wait, which costs nobody
 # anything: the wait of `try_wait` suspends its thread. Under the roof, at the bytes that each kernel requests from L2:
 
 # %%
-gl.plots.recorded_roofline("H200", "bfloat16", kernels=LADDER, bytes="requested", counters=counters)
+gl.plots.recorded_roofline(
+    "H200", "bfloat16", kernels=LADDER, bytes="requested", counters=counters
+)
 
 # %% [markdown]
 # ## What limits us now?
@@ -308,15 +313,16 @@ gl.plots.recorded_roofline("H200", "bfloat16", kernels=LADDER, bytes="requested"
 gl.plots.ladder_table({
     "k15_wgmma": ("two other CTAs fill the gaps", "waiting: one stage per CTA"),
     "k16_multistage": ("no gap in the main loop", "prologue and epilogue: nobody multiplies"),
-    "k16_warp_specialised": ("as before, less meeting", "the same; asks L2 for 64 bytes per cycle"),
-    "k16_two_consumers": ("a quarter less from L2", "prologue and epilogue: nobody multiplies"),
+    "k16_warp_specialised": ("as before, less meeting", "the same; 64 bytes per cycle from L2"),
+    "k16_two_consumers": ("a quarter less from L2", "prologue and epilogue, as before"),
 })
 
 # %%
 for kernel in LADDER:
     profile = next(iter(gl.results.find(kernel, 4096, 4096, 4096)), {}).get("profile", {})
     if "tensor_pct" in profile:
-        print(f"{kernel:21} tensor pipe busy {profile['tensor_pct']:.0f} % of the time (recorded, Nsight Compute)")
+        busy = profile["tensor_pct"]
+        print(f"{kernel:21} tensor pipe busy {busy:.0f} % of the time (Nsight Compute)")
 
 # %% [markdown]
 # > **Takeaway.** One thread can feed two multiplying warpgroups. *Full* counts bytes, *empty* counts readers; a stage

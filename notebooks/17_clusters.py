@@ -45,7 +45,8 @@ print(gl.device().reason)
 M = N = K = 4096
 fetched = 2 * (M * K * (N // 256) + K * N * (M // 128))
 seconds = 2 * M * N * K / 600e12
-print(f"{fetched / 1e9:.2f} GB from L2, {fetched / seconds / 1e12:.1f} TB/s; A and B have {4 * M * K / 1e9:.2f} GB")
+print(f"{fetched / 1e9:.2f} GB from L2, {fetched / seconds / 1e12:.1f} TB/s")
+print(f"A and B together: {4 * M * K / 1e9:.2f} GB")
 
 # %% [markdown]
 # ## The idea
@@ -187,11 +188,10 @@ for cluster in (4, 3, 16):
 #   makes the assembler put a fence for the whole GPU in front of each arrival.
 
 # %%
-SCOPES = {"relaxed": "mbarrier_arrive_relaxed_cluster", "release": "mbarrier_arrive_release_cluster"}
-for name, arrive in SCOPES.items():
-    variant = gl.cuda_source(multicast.text.replace(SCOPES["relaxed"], arrive), "multicast")
-    sass = gl.compile(variant, target="sm_90a").sass()
-    print(f"{name}: {sass.count('MEMBAR.ALL.GPU')} fences of the GPU in the machine code")
+for scope in ("relaxed", "release"):
+    text = multicast.text.replace("arrive_relaxed_cluster", f"arrive_{scope}_cluster")
+    sass = gl.compile(gl.cuda_source(text, "multicast"), target="sm_90a").sass()
+    print(f"{scope}: MEMBAR.ALL.GPU stands {sass.count('MEMBAR.ALL.GPU')} x in the machine code")
 
 # %% [markdown]
 # The one that stays belongs to the first meeting, where it is needed. In the loop it would cost every step: our first
@@ -217,7 +217,8 @@ gl.check(multicast, rule=rule, shapes=[(256, 256, 64), (136, 40, 328)])
 # %%
 hasty = multicast.text.replace("  barrier_cluster_arrive_relaxed();", "  return;")
 try:
-    gl.check(gl.cuda_source(hasty, "multicast"), rule=rule, shapes=[(256, 256, 448)], backend="emulator")
+    hasty = gl.cuda_source(hasty, "multicast")
+    gl.check(hasty, rule=rule, shapes=[(256, 256, 448)], backend="emulator")
 except gl.CheckError as error:
     print(str(error)[:420], "…")
 
@@ -226,7 +227,7 @@ except gl.CheckError as error:
 
 # %%
 events = gl.trace_events("k17_multicast", 256, 256, 7 * 64)
-gl.widgets.roles(events, title="k17_multicast, CTA 0, seven tiles, in the order of the emulator")
+gl.widgets.roles(events, title="k17_multicast, CTA 0, in the order of the emulator")
 
 # %% [markdown]
 # ## Predict, then count
@@ -237,9 +238,10 @@ gl.widgets.roles(events, title="k17_multicast, CTA 0, seven tiles, in the order 
 PAIR = ("k16_two_consumers", "k17_multicast")
 counters = {kernel: gl.count(kernel, 256, 256, 256) for kernel in PAIR}
 for kernel, c in counters.items():
-    loads, written = c.total(space="global", op="ld").bytes, c.total(space="shared", op="st").bytes
-    excess = c.total(space="shared").excess_wavefronts
-    print(f"{kernel:18} {loads:7,} bytes from L2, {written:7,} into shared memory, {excess} excess wavefronts")
+    loads, shared = c.total(space="global", op="ld").bytes, c.total(space="shared")
+    written = c.total(space="shared", op="st").bytes
+    print(f"{kernel:18} {loads:7,} bytes from L2, {written:7,} into shared memory,",
+          f"{shared.excess_wavefronts} excess wavefronts")
 
 # %% [markdown]
 # A third less from L2; what lands in shared memory is the same. Guides say that multicast divides the traffic of *HBM*.
@@ -270,7 +272,9 @@ print("4096 × 4096 × 4096, bf16,", found["k17_multicast"].label)
 # once: there the pair wins (chapter 18).
 
 # %%
-gl.plots.recorded_roofline("H200", "bfloat16", kernels=PAIR, bytes="requested", counters=counters)
+gl.plots.recorded_roofline(
+    "H200", "bfloat16", kernels=PAIR, bytes="requested", counters=counters
+)
 
 # %% [markdown]
 # ## Distributed shared memory
@@ -288,8 +292,8 @@ gl.plots.recorded_roofline("H200", "bfloat16", kernels=PAIR, bytes="requested", 
 #   unsigned rank = cluster_ctarank();
 #   barrier_cluster_arrive();  // all four have started
 #   barrier_cluster_wait();
-#   if (threadIdx.x == 0)
-#     st_shared_cluster_v4(mapa_shared_cluster(&box, (rank + 1) % 4), make_float4(rank, 0, 0, 0));
+#   unsigned next = mapa_shared_cluster(&box, (rank + 1) % 4);
+#   if (threadIdx.x == 0) st_shared_cluster_v4(next, make_float4(rank, 0, 0, 0));
 #   barrier_cluster_arrive();  // release: what was written before is visible
 #   barrier_cluster_wait();
 #   if (threadIdx.x == 0) out[blockIdx.x] = box;
@@ -310,7 +314,8 @@ gl.check("k17_dsmem", shapes=[(128, 128, 256), (136, 40, 72)], backend="emulator
 for shape in ((4096, 4096, 4096), (512, 512, 16384)):
     for kernel in ("k15_wgmma", "k17_dsmem"):
         m = gl.measure(kernel, *shape)
-        print(*shape, f"{kernel:10}", f"{m.tflops:5.0f} TFLOP/s" if m.tflops else "not recorded yet")
+        rate = f"{m.tflops:5.0f} TFLOP/s" if m.tflops else "not recorded yet"
+        print(*shape, f"{kernel:10}", rate)
 
 # %% [markdown]
 # At 512 × 512 there are 16 tiles for 132 SMs: two CTAs per tile put 32 to work. With many tiles all SMs are busy
@@ -321,8 +326,8 @@ for shape in ((4096, 4096, 4096), (512, 512, 16384)):
 # %%
 gl.plots.ladder_table({
     "k16_two_consumers": ("", "prologue and epilogue: nobody multiplies"),
-    "k17_multicast": ("a third less from L2", "the same, and two CTAs that begin and end together"),
-    "k17_dsmem": ("more SMs per tile, where tiles are few", "one stage per CTA, one tile per CTA"),
+    "k17_multicast": ("a third less from L2", "the same, and a pair begins and ends together"),
+    "k17_dsmem": ("more SMs per tile, if tiles are few", "one stage, one tile per CTA"),
 })
 
 # %% [markdown]
