@@ -52,7 +52,8 @@ print(gl.device().reason)
 # };
 #
 # extern "C" __global__ void __launch_bounds__(160)
-# filled(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C, int M, int N, int K) {
+# filled(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
+#        T* C, int M, int N, int K) {
 #   extern __shared__ __align__(1024) unsigned char raw[];
 #   Shared& s = *reinterpret_cast<Shared*>(raw);
 #   int m = blockIdx.y * 64, n = blockIdx.x * 64, lane = threadIdx.x % 32;
@@ -124,7 +125,8 @@ gl.exercise("16.1").check(filled)
 # };
 #
 # extern "C" __global__ void __launch_bounds__(160)
-# consumed(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C, int M, int N, int K) {
+# consumed(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
+#          T* C, int M, int N, int K) {
 #   extern __shared__ __align__(1024) unsigned char raw[];
 #   Shared& s = *reinterpret_cast<Shared*>(raw);
 #   int m = blockIdx.y * 64, n = blockIdx.x * 64, lane = threadIdx.x % 32;
@@ -239,7 +241,8 @@ gl.exercise("16.3").check(consumer_registers)
 # }
 #
 # extern "C" __global__ void __launch_bounds__(128)
-# piped(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C, int M, int N, int K) {
+# piped(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
+#       T* C, int M, int N, int K) {
 #   extern __shared__ __align__(1024) unsigned char raw[];
 #   Shared& s = *reinterpret_cast<Shared*>(raw);
 #   int m = blockIdx.y * 64, n = blockIdx.x * 64, tiles = (K + BK - 1) / BK;

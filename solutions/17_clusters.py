@@ -51,7 +51,8 @@ print(gl.device().reason)
 # };
 #
 # extern "C" __global__ void __cluster_dims__(1, CTAS, 1) __launch_bounds__(160)
-# paired(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C, int M, int N, int K) {
+# paired(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
+#        T* C, int M, int N, int K) {
 #   extern __shared__ __align__(1024) unsigned char raw[];
 #   Shared& s = *reinterpret_cast<Shared*>(raw);
 #   int m = blockIdx.y * 64, n = blockIdx.x * 64, lane = threadIdx.x % 32, rank = cluster_ctarank();
