@@ -24,6 +24,7 @@ from gemmlab.device import device  # noqa: E402
 from gemmlab.errors import GemmlabError  # noqa: E402
 from gemmlab.measuring import telemetry  # noqa: E402
 from gemmlab.results import slug  # noqa: E402
+from tools.record_worker import compile_all  # noqa: E402
 
 MARK = re.compile(r"^>>> (\w+) (\w+) (\d+) (\d+) (\d+)$")
 ERROR = re.compile(r"^========= (?!\s|$)(?!COMPUTE-SANITIZER|ERROR SUMMARY|RACECHECK SUMMARY|LEAK|Target|Host)(.*)")
@@ -49,8 +50,9 @@ def worker(names: list[str]) -> int:
     from gemmlab.reference import Problem, numpy_dtype
     from gemmlab.rules import launch_rule
 
-    for name in names:
-        spec = kernels.spec(name)
+    specs = [kernels.spec(name) for name in names]
+    compile_all(specs)
+    for name, spec in zip(names, specs, strict=True):
         for shape in sanitizer.shapes(spec):
             M, N, K = shape
             A, B = Problem.of(spec).inputs(np.random.default_rng(0), M, N, K)

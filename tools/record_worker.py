@@ -43,7 +43,7 @@ def measure(options, restart) -> bool:
     import kernels
 
     specs = [kernels.spec(name) for name in options.kernels]
-    good = _compile(specs)
+    good = compile_all(specs)
     for number, shape in enumerate(options.shapes):
         benches, like = {}, None
         for spec in specs:
@@ -66,7 +66,7 @@ def measure(options, restart) -> bool:
     return good
 
 
-def _compile(specs) -> bool:
+def compile_all(specs) -> bool:
     """Compile CUDA C++ on several cores: NVRTC runs beside Python."""
     from gemmlab.compile import compile_kernel
     from gemmlab.errors import GemmlabError
@@ -136,7 +136,7 @@ def launch(options) -> bool:
     from gemmlab.reference import Problem
 
     specs, shared, done = [kernels.spec(name) for name in options.kernels], {}, []
-    _compile(specs)
+    compile_all(specs)
     for spec in specs:
         try:
             options.mode = "warm"
