@@ -156,6 +156,7 @@ gl.plots.timeline(ORDERS, title="One CTA, six tiles (modelled)")
 #   per warpgroup would speak for warps that are still reading.
 # - **The producer returns early**, with copies under way: nobody needs it any more, as the last barrier to complete is
 #   *full*.
+# - **Four stages** of 48 KB take 192 of the 227 KB that a CTA can have: a fifth does not fit.
 
 # %% [markdown]
 # ## Is it right?
