@@ -139,6 +139,11 @@ CH18 = (
         prev="k18_cooperative", file="hopper/k18_cooperative.cu", entry="cooperative", defines=_config((128, 128), 6),
     ),
     *_persistent(
+        "k18_cooperative_160", "Study: tiles of 128 x 160", "other sizes leave other remainders", (128, 160), 5,
+        prev="k18_cooperative", file="hopper/k18_cooperative.cu", entry="cooperative", defines=_config((128, 160), 5),
+        args=(BOXES_A, BOXES_B, "map(C,64,32,64)", "M", "N", "K"), shared_bytes="STAGES*2*BK*(BM+192)+2*2*4096+1024",
+    ),
+    *_persistent(
         "k18_pingpong", "Persistent, ping-pong", "a tile per warpgroup: one multiplies, one stores", (128, 128), 6,
         prev="k18_cooperative",
     ),

@@ -1,4 +1,4 @@
-// wgmma: asynchronous warpgroup matrix multiply (PTX ISA, "wgmma"). m64nNk16, FP32 accumulators, N = 64, 128, 192, 256.
+// wgmma: asynchronous warpgroup matrix multiply (PTX ISA, "wgmma"). m64nNk16, FP32 accumulators, N = 64, 128, 160, 192, 256.
 // Thread t of the warpgroup holds in d[i] row 16 (t / 32) + t % 32 / 4 + 8 (i / 2 % 2), column 8 (i / 4) + 2 (t % 4) + i % 2.
 #pragma once
 #include <cuda_bf16.h>
@@ -38,6 +38,9 @@ __device__ __forceinline__ wgmma_desc_t wgmma_descriptor(const void* tile, unsig
 #define WGMMA_ONES "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, "
 #define WGMMA_LIST32 WGMMA_ONES WGMMA_TEN(1) WGMMA_TEN(2) "%30, %31"
 #define WGMMA_LIST64 WGMMA_ONES WGMMA_TEN(1) WGMMA_TEN(2) WGMMA_TEN(3) WGMMA_TEN(4) WGMMA_TEN(5) "%60, %61, %62, %63"
+#define WGMMA_LIST80 \
+  WGMMA_ONES WGMMA_TEN(1) WGMMA_TEN(2) WGMMA_TEN(3) WGMMA_TEN(4) WGMMA_TEN(5) WGMMA_TEN(6) \
+  "%70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
 #define WGMMA_TO89 \
   WGMMA_ONES WGMMA_TEN(1) WGMMA_TEN(2) WGMMA_TEN(3) WGMMA_TEN(4) WGMMA_TEN(5) WGMMA_TEN(6) WGMMA_TEN(7) WGMMA_TEN(8)
 #define WGMMA_LIST96 WGMMA_TO89 "%90, %91, %92, %93, %94, %95"
@@ -47,6 +50,7 @@ __device__ __forceinline__ wgmma_desc_t wgmma_descriptor(const void* tile, unsig
 #define WGMMA_D16(i) WGMMA_D4(i), WGMMA_D4(i + 4), WGMMA_D4(i + 8), WGMMA_D4(i + 12)
 #define WGMMA_BIND32 WGMMA_D16(0), WGMMA_D16(16)
 #define WGMMA_BIND64 WGMMA_BIND32, WGMMA_D16(32), WGMMA_D16(48)
+#define WGMMA_BIND80 WGMMA_BIND64, WGMMA_D16(64)
 #define WGMMA_BIND96 WGMMA_BIND64, WGMMA_D16(64), WGMMA_D16(80)
 #define WGMMA_BIND128 WGMMA_BIND96, WGMMA_D16(96), WGMMA_D16(112)
 
@@ -71,34 +75,38 @@ template <int N, int TRANS_A, int TRANS_B>
 __device__ __forceinline__ void wgmma_m64k16(float (&d)[N / 2], wgmma_desc_t a, wgmma_desc_t b, int scale_d, __nv_bfloat16) {
   if constexpr (N == 64) WGMMA_SS(64, "bf16", 32, 32, 33, 34, 35, 36);
   else if constexpr (N == 128) WGMMA_SS(128, "bf16", 64, 64, 65, 66, 67, 68);
+  else if constexpr (N == 160) WGMMA_SS(160, "bf16", 80, 80, 81, 82, 83, 84);
   else if constexpr (N == 192) WGMMA_SS(192, "bf16", 96, 96, 97, 98, 99, 100);
   else if constexpr (N == 256) WGMMA_SS(256, "bf16", 128, 128, 129, 130, 131, 132);
-  else static_assert(N == 64, "N is 64, 128, 192 or 256");
+  else static_assert(N == 64, "N is 64, 128, 160, 192 or 256");
 }
 
 template <int N, int TRANS_A, int TRANS_B>
 __device__ __forceinline__ void wgmma_m64k16(float (&d)[N / 2], wgmma_desc_t a, wgmma_desc_t b, int scale_d, __half) {
   if constexpr (N == 64) WGMMA_SS(64, "f16", 32, 32, 33, 34, 35, 36);
   else if constexpr (N == 128) WGMMA_SS(128, "f16", 64, 64, 65, 66, 67, 68);
+  else if constexpr (N == 160) WGMMA_SS(160, "f16", 80, 80, 81, 82, 83, 84);
   else if constexpr (N == 192) WGMMA_SS(192, "f16", 96, 96, 97, 98, 99, 100);
   else if constexpr (N == 256) WGMMA_SS(256, "f16", 128, 128, 129, 130, 131, 132);
-  else static_assert(N == 64, "N is 64, 128, 192 or 256");
+  else static_assert(N == 64, "N is 64, 128, 160, 192 or 256");
 }
 
 template <int N, int TRANS_B>
 __device__ __forceinline__ void wgmma_m64k16(float (&d)[N / 2], const unsigned (&a)[4], wgmma_desc_t b, int scale_d, __nv_bfloat16) {
   if constexpr (N == 64) WGMMA_RS(64, "bf16", 32, 32, 33, 34, 35, 36, 37, 38);
   else if constexpr (N == 128) WGMMA_RS(128, "bf16", 64, 64, 65, 66, 67, 68, 69, 70);
+  else if constexpr (N == 160) WGMMA_RS(160, "bf16", 80, 80, 81, 82, 83, 84, 85, 86);
   else if constexpr (N == 192) WGMMA_RS(192, "bf16", 96, 96, 97, 98, 99, 100, 101, 102);
   else if constexpr (N == 256) WGMMA_RS(256, "bf16", 128, 128, 129, 130, 131, 132, 133, 134);
-  else static_assert(N == 64, "N is 64, 128, 192 or 256");
+  else static_assert(N == 64, "N is 64, 128, 160, 192 or 256");
 }
 
 template <int N, int TRANS_B>
 __device__ __forceinline__ void wgmma_m64k16(float (&d)[N / 2], const unsigned (&a)[4], wgmma_desc_t b, int scale_d, __half) {
   if constexpr (N == 64) WGMMA_RS(64, "f16", 32, 32, 33, 34, 35, 36, 37, 38);
   else if constexpr (N == 128) WGMMA_RS(128, "f16", 64, 64, 65, 66, 67, 68, 69, 70);
+  else if constexpr (N == 160) WGMMA_RS(160, "f16", 80, 80, 81, 82, 83, 84, 85, 86);
   else if constexpr (N == 192) WGMMA_RS(192, "f16", 96, 96, 97, 98, 99, 100, 101, 102);
   else if constexpr (N == 256) WGMMA_RS(256, "f16", 128, 128, 129, 130, 131, 132, 133, 134);
-  else static_assert(N == 64, "N is 64, 128, 192 or 256");
+  else static_assert(N == 64, "N is 64, 128, 160, 192 or 256");
 }

@@ -11,7 +11,7 @@ template <int BM, int BN, int STAGES, int CLUSTER>
 struct Stages {
   static constexpr int DEPTH = STAGES;
   struct alignas(1024) Stage {
-    T a[BM * BK], b[BN * BK];
+    T a[BM * BK], b[(BN + 63) / 64 * 64 * BK];  // whole boxes of 64 columns
   } stage[STAGES];
   mbarrier_t full[STAGES], empty[STAGES];
 
@@ -27,7 +27,7 @@ struct Stages {
   // One thread: bring k steps [begin, end) of rows m.. of A and columns n.. of B.
   __device__ __forceinline__ void produce(Ring<STAGES>& ring, const CUtensorMap& A, const CUtensorMap& B, int m, int n,
                                           int begin, int end, int rank) {
-    constexpr int BOXES = BN / 64, ROUNDS = (BOXES + CLUSTER - 1) / CLUSTER;
+    constexpr int BOXES = (BN + 63) / 64, ROUNDS = (BOXES + CLUSTER - 1) / CLUSTER;
     for (int k = begin * BK; k < end * BK; k += BK, ring.advance()) {
       Stage& s = stage[ring.stage];
       mbarrier_t* bar = &full[ring.stage];
