@@ -365,14 +365,15 @@ for kernel, c in counted.items():
 gl.verdict("k11_double_buffer")
 
 # %% [markdown]
-# One instruction in three of the loop is an `HMMA`, and independent ones follow one another without waiting for a
-# result: fetches, copies and their addresses stand in between. The registers leave room for two blocks of four warps,
-# fewer than half of what the kernels above had. This one does not hide latency by warps; it hides it by order.
+# Two in five instructions of the loop are `HMMA`, and independent ones follow one another without waiting for a result:
+# fetches, copies and their addresses stand in between. The registers leave room for two blocks of four warps, half of
+# what the kernels above had. This one does not hide latency by warps; it hides it by order.
 
 # %% [markdown]
 # ## Measure
 #
 # **Predict** the ratios from row to row. Which step brings most: knowing the seats, the swizzle, or the order?
+# `k11_two_stages` has two stages but one set of fragments: what does the second set add?
 
 # %%
 rows = []
@@ -385,8 +386,12 @@ gl.plots.table.Table(f"4096 × 4096 × 4096, {m.label}", columns, tuple(rows))
 
 # %% [markdown]
 # **Outcome.** `ldmatrix` on a plain tile is *slower* than the padded WMMA kernel: its banks stop it, close to what the
-# count allows. The swizzle more than doubles it. The order of the last kernel brings the second large step, with half
-# as many warps; no counter of bytes or wavefronts shows that one.
+# count allows. The swizzle is the largest step, about fourfold. Overlap brings another half, with half as many warps;
+# no counter of bytes or wavefronts shows that one.
+#
+# The second set of fragments adds *nothing* here. Within a tile ptxas moves a fetch ahead of products that do not
+# need it, set or no set. Across tiles the set has a price: the next tile must have arrived a quarter of a tile
+# earlier. With only two stages that is time the copy lacks; with more (chapter 12) the price goes.
 
 # %%
 gl.plots.recorded_roofline(
@@ -404,7 +409,7 @@ gl.plots.recorded_roofline(
 # |---|---|
 # | plain tiles | banks: 32 wavefronts per `ldmatrix.x4` where four would do |
 # | swizzled | order: two barriers per tile, nothing moves while the warps multiply |
-# | two of everything | one tile's time is all that a copy has to arrive |
+# | two stages | latency: one tile's time, or less, is all that a copy has to arrive |
 #
 # More stages give it more time (chapter 12). Beyond that, on Hopper, `mma.sync` is the *old* instruction: even with
 # operands in registers and nothing else to do, it stays far below `wgmma`:

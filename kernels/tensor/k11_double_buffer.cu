@@ -2,7 +2,7 @@
 //
 // Change: cp.async fills one stage while the other is multiplied, ldmatrix fetches the next fragments while mma.sync
 //         works on these, and C leaves in whole rows of 128 bytes.
-// Limit:  one tile's time is all that a copy has to arrive.
+// Limit:  a copy has three quarters of a tile's time to arrive: the next fragments are fetched one step ahead.
 // Needs:  sm_80. A (M, K), B (K, N), C (M, N), bf16 (fp16 with -DF16), row-major. Grid (cdiv(N, BN), cdiv(M, BM)).
 
 // region: kernel
