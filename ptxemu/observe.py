@@ -364,4 +364,6 @@ class Observer:
             if not self.facts.hung:
                 findings += output_findings(self.memory, self.race, self.entry.sites)
         counters = self.tally.result() if self.tally else None
-        return findings, counters, self.recorder.accesses if self.recorder else []
+        accesses = self.recorder.accesses if self.recorder else []
+        self.race = self.async_ = self.clusters = self.proxies = self.reading = self.flight = None  # large, and in cycles
+        return findings, counters, accesses
