@@ -141,6 +141,10 @@ class AsyncChecks(BulkChecks):
             self.observer.clusters.touched(site, far, np.full(far.n, key[0]))
         if not len(tids):
             return
+        clusters = self.observer.clusters
+        if clusters and order["stamp"] < clusters.inits[1, key[0], owner]:
+            order["known"].add(mark)  # fence.mbarrier_init and barrier.cluster
+            return
         known = self._known(key[0], tids, owner, order["stamp"])
         if not known.all():
             lane = idx[inside][np.flatnonzero(~known)[0]]

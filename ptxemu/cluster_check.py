@@ -5,18 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from .flags import CTA_SCOPE, GPU_SCOPE
+from .proxy import INIT
 
 
 class ClusterChecks:
     """Per slot: ``arrived`` int32[threads], when each thread arrived at the cluster's barrier (0: not, or relaxed), and
     ``came``, after how many visits; ``met``: the cluster has met since the CTA started; ``visits`` {(site, slot):
-    stamps and numbers of its threads' last accesses} to this slot's shared memory.
+    stamps and numbers of its threads' last accesses} to this slot's shared memory; ``inits``: each thread's latest
+    fence.mbarrier_init before it arrived, and before a barrier that is complete: it releases what it covers, so that a
+    relaxed arrival will do.
     """
 
     def __init__(self, observer, slots, n_threads):
         self.observer, self.n_threads = observer, n_threads
         self.arrived = np.zeros((slots, n_threads), np.int32)
         self.came = np.zeros((slots, n_threads), np.int64)
+        self.inits = np.zeros((2, slots, n_threads), np.int32)
         self.number = 0
         self.met = np.zeros(slots, bool)
         self.gone = np.zeros(slots, bool)
@@ -29,6 +33,7 @@ class ClusterChecks:
     def begin(self, slots):
         """New CTAs in ``slots``."""
         self.arrived[slots] = 0
+        self.inits[:, slots] = 0
         self.met[slots] = self.gone[slots] = False
         for slot in np.asarray(slots).tolist():
             self.visits[slot] = {}
@@ -39,6 +44,8 @@ class ClusterChecks:
             tids = lanes.tid[lanes.slot == slot]
             self.arrived[slot, tids] = self._event(slot, tids) if release else 0
             self.came[slot, tids] = self.number
+            if self.observer.proxies:
+                self.inits[0, slot, tids] = self.observer.proxies.stamps[INIT, slot, tids, 0]
 
     def complete(self, slots):
         """The barrier of the cluster in ``slots`` is complete: whoever released is ordered before whoever waits."""
@@ -56,6 +63,7 @@ class ClusterChecks:
                 clocks.full_barrier(slot)
             _join(clocks.cta_foreign.setdefault(slot, {}), known)
             self.met[slot] = True
+            self.inits[1, slot] = self.inits[0, slot]
             for (_, visitor), (stamps, numbers) in self.visits[slot].items():
                 stamps[numbers <= self.came[visitor]] = 0  # over, whether the barrier orders memory or not
         clocks.any_acquire = True

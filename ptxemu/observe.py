@@ -365,5 +365,6 @@ class Observer:
                 findings += output_findings(self.memory, self.race, self.entry.sites)
         counters = self.tally.result() if self.tally else None
         accesses = self.recorder.accesses if self.recorder else []
-        self.race = self.async_ = self.clusters = self.proxies = self.reading = self.flight = None  # large, and in cycles
+        self.race = self.async_ = self.clusters = None  # large, and in cycles
+        self.proxies = self.reading = self.flight = None
         return findings, counters, accesses

@@ -16,6 +16,7 @@ VALID = [
     ("exchange", A, PEER[:, ::-1]), ("exchange_by_stores", A, PEER[:, ::-1]), ("generic_pointers", A, A + PEER),
     ("work_between", A, PEER + 2 * A), ("own_address", A, A[:, ::-1]), ("histogram", V, COUNTS),
     ("many_clusters", A, PEER + 5), ("leave_together", A, PEER[:, ::-1]),
+    ("init_fence_and_relaxed_arrival", A, A[:, ::-1]),
 ]  # fmt: skip
 BROKEN = [
     ("exit_while_the_peer_reads", "cluster-exit", ("another block of its cluster",)),
@@ -24,6 +25,7 @@ BROKEN = [
     ("relaxed_arrive", "race-shared", ("nothing orders",)),
     ("rank_beyond_the_cluster", "out-of-bounds", ("outside",)),
     ("overwritten_while_read", "race-shared", ("read-write",)),
+    ("init_without_fence", "mbarrier-init-not-visible", ("nothing orders the two",)),
     ("arrives_at_a_peer_that_may_be_gone", "cluster-exit", ("may exit",)),
     ("arrives_at_a_peer_that_may_not_have_started", "cluster-not-started", ("may not have started",)),
 ]

@@ -85,3 +85,15 @@ PAIR void arrives_at_a_peer_that_may_not_have_started(const float* a, float* out
   out[g + t] = a[g + t];
   meet();
 }
+
+PAIR void init_without_fence(const float* a, float* out) {
+  __shared__ mbar_t full;
+  int t = threadIdx.x, g = blockIdx.x * 64;
+  if (t == 0) mbar_init(&full, 64);  // other
+  cluster_arrive_relaxed();
+  cluster_wait();
+  arrive(&full);  // here
+  wait(&full, 0);
+  out[g + t] = a[g + t];
+  meet();
+}

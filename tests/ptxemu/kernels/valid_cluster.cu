@@ -144,3 +144,21 @@ PAIR void leave_together(const float* a, float* out) {  // nothing to publish at
   cluster_arrive_relaxed();
   cluster_wait();
 }
+
+PAIR void init_fence_and_relaxed_arrival(const float* a, float* out) {  // as the PTX ISA's example of fence.mbarrier_init
+  __shared__ float s[64];
+  __shared__ mbar_t full;
+  int t = threadIdx.x, g = blockIdx.x * 64;
+  if (t == 0) {
+    mbar_init(&full, 64);
+    fence_init();
+  }
+  cluster_arrive_relaxed();
+  cluster_wait();
+  s[t] = a[g + t];
+  arrive(&full);
+  wait(&full, 0);
+  out[g + t] = s[63 - t];
+  cluster_arrive_relaxed();
+  cluster_wait();
+}
