@@ -49,6 +49,8 @@ def error_curves(records=None, *, formats=None, kind: str = "rms", machine: str 
         ax.set_title(TITLES.get(data, data))
         for name, points in curves.items():
             said.append(f"{data}, {name}: " + ", ".join(f"{y:.2g} at K = {x}" for x, y in points))
+    errors = [r[kind] for r in records if r["format"] in names and r[kind] > 0]
+    axes[0, 0].set_ylim(min(errors) / 2, max(errors) * 2)  # the panels share it
     axes[0, 0].set_ylabel(f"{'largest' if kind == 'max' else 'RMS'} error, relative to the RMS of C")
     if title:
         figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=10.5)
@@ -76,7 +78,6 @@ def _panel(ax, curves, names):
     ax.set(xlabel="K", xlim=(sizes[0] / 1.15, sizes[-1] * (sizes[-1] / sizes[0]) ** 0.85))
     ax.grid(which="major", axis="y", color="#EEEEEE", lw=0.7)
     low, high = (f(y for points in curves.values() for _, y in points if y > 0) for f in (min, max))
-    ax.set_ylim(low / 2, high * 2)
     heights = spread([curves[name][-1][1] for name in curves], (high * 4 / low) ** (1 / 19))
     for (name, points), y in zip(curves.items(), heights, strict=True):
         ax.annotate(name, (points[-1][0], points[-1][1]), (sizes[-1] * 1.15, y), textcoords="data", fontsize=6.8,
