@@ -65,8 +65,8 @@ gl.plots.fma_per_register()
 gl.plots.tensor_core_table(("float16", "bfloat16", "fp8"))
 
 # %% [markdown]
-# - **Dense.** The sparse rate is for weights of which two in four are zero; a GEMM has none. That an A100 has "156
-#   dense, 312 sparse" in FP16 is off by one column: 156 is TF32.
+# - **Dense.** The sparse rate is for weights of which two in four are zero; an ordinary GEMM has none. That an A100
+#   has "156 dense, 312 sparse" in FP16 is off by one column: 156 is TF32.
 # - **Shapes.** Volta's *hardware* unit multiplies 4 × 4 × 4 per cycle; `m8n8k4` is the shape in PTX, 16 × 16 × 16
 #   that of the C++ interface. They are often mixed up.
 # - **What moves out.** From row to row factors, then sums, leave the registers; one thread is enough to start the last.

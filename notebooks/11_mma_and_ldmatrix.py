@@ -123,7 +123,8 @@ print(f"A and B:   {multiply(swapped(('x[0]', 'x[1]'), ('y[0]', 'y[8]'))):.1e}")
 # Both swapped is *right*: `k` is permuted alike in both factors. A test of the product alone cannot see which layout it
 # proves; compare operands one by one.
 #
-# The wrapper that the call goes through is one line of assembly, the wide half of `ptx/mma.cuh`:
+# The wrapper that the call goes through is one line of assembly
+# ([ptx/mma.cuh](https://github.com/gemm-ladder/gemm-ladder/blob/main/kernels/ptx/mma.cuh)):
 #
 # ```
 # mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0…d3}, {a0…a3}, {b0, b1}, {d0…d3};
@@ -141,8 +142,13 @@ print(f"A and B:   {multiply(swapped(('x[0]', 'x[1]'), ('y[0]', 'y[8]'))):.1e}")
 # With `.trans` it deals out columns: that turns our row-major `B` into what `.col` wants.
 #
 # One `.x4` is all of `A`, half a `.x4` (or one `.x2`) all of `B`: 1.5 loads per `mma`, fewer when fragments are used
-# again. (A mangled "24 ldmatrix and 01 mma" is making the rounds.)
-#
+# again. (A mangled "24 ldmatrix and 01 mma" is making the rounds.) With `.trans` each 8 × 8 matrix of shared memory is
+# dealt out like this, and registers 0 and 1 are a fragment of `B`:
+
+# %%
+gl.plots.fragments("ldmatrix.x4.trans", lane=5)
+
+# %% [markdown]
 # ## The kernel
 
 # %% tags=["kernel"] gemmlab={"kernel": "tensor/k11_mma.cu"}
