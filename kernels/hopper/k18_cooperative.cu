@@ -33,22 +33,20 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
     s.ring.init(8);
   }
   barrier_cluster_arrive_relaxed();  // NOTE: fence.mbarrier_init has published the barriers
+  Tile tile = grouped_tile<GROUP>(first, rows, columns);  // its divisions take as long as the barrier
   barrier_cluster_wait();
 
   Ring<STAGES> ring;
   if (warpgroup == 0) {
     setmaxnreg_dec<40>();
     if (warp == 0 && elect_sync())
-      for (int t = first; t < rows * columns; t += stride) {
-        Tile tile = grouped_tile<GROUP>(t, rows, columns);
+      for (int t = first; t < rows * columns; tile = grouped_tile<GROUP>(t += stride, rows, columns))
         s.ring.produce(ring, A, B, (tile.m * CLUSTER + rank) * BM, tile.n * BN, 0, steps, rank);
-      }
   } else {
     setmaxnreg_inc<232>();
     int consumer = warpgroup - 1;
     Consumer my = consumer_of<CLUSTER>(s.ring, consumer * 64);
-    for (int t = first; t < rows * columns; t += stride) {
-      Tile tile = grouped_tile<GROUP>(t, rows, columns);
+    for (int t = first; t < rows * columns; tile = grouped_tile<GROUP>(t += stride, rows, columns)) {
       float acc[1][BN / 2];
       consume<BN, CLUSTER>(s.ring, ring, my, acc, steps);
       finish<CLUSTER>(s.ring, ring, my, acc);

@@ -10,8 +10,13 @@
 #define CONFIG_BM 128
 #define CONFIG_STAGES 6
 #endif
-constexpr int BM = CONFIG_BM, BN = 128, STAGES = CONFIG_STAGES, CLUSTER = 2, GROUP = 16;
+constexpr int BM = CONFIG_BM, BN = 128, STAGES = CONFIG_STAGES, CLUSTER = 2;
 constexpr int TURN = 3;  // the first of the two named barriers that hand the tensor cores over
+
+// Tiles of 128 rows go along the rows of C in groups of 16 columns, small ones down its columns.
+__device__ __forceinline__ Tile order(int t, int rows, int columns) {
+  return BM == 128 ? across(grouped_tile<16>(t, columns, rows)) : Tile{t % rows, t / rows};
+}
 
 struct Shared {
   Stages<BM, BN, STAGES, CLUSTER> ring;
@@ -33,23 +38,21 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
     s.ring.init(4);
   }
   barrier_cluster_arrive_relaxed();  // NOTE: fence.mbarrier_init has published the barriers
+  int consumer = max(warpgroup - 1, 0);
+  Tile tile = order(first + consumer * stride, rows, columns);  // its divisions take as long as the barrier
   barrier_cluster_wait();
 
   Ring<STAGES> ring;
   if (warpgroup == 0) {
     setmaxnreg_dec<40>();
     if (warp == 0 && elect_sync())
-      for (int t = first; t < tiles; t += stride) {
-        Tile tile = across(grouped_tile<GROUP>(t, columns, rows));
+      for (int t = first; t < tiles; tile = order(t += stride, rows, columns))
         s.ring.produce(ring, A, B, (tile.m * CLUSTER + rank) * BM, tile.n * BN, 0, steps, rank);
-      }
   } else {
     setmaxnreg_inc<232>();
-    int consumer = warpgroup - 1;
     Consumer my = consumer_of<CLUSTER>(s.ring, 0);
     if (consumer == 1 && first < tiles) bar_arrive(TURN, 256);  // the first turn is consumer 0's
-    for (int t = first + consumer * stride, turn = consumer; t < tiles; t += 2 * stride, turn += 2) {
-      Tile tile = across(grouped_tile<GROUP>(t, columns, rows));
+    for (int t = first + consumer * stride, turn = consumer; t < tiles; turn += 2) {
       float acc[BM / 64][BN / 2];
       ring.stage = turn * steps % STAGES, ring.parity = turn * steps / STAGES % 2;
       bar_sync(TURN + consumer, 256);
@@ -60,6 +63,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
 #pragma unroll
       for (int i = 0; i < BM / 64; ++i)
         tma_store_c<2>(acc[i], s.c[consumer], &C, m + i * 64, tile.n * BN, 1 + consumer);
+      tile = order(t += 2 * stride, rows, columns);
     }
     if (threadIdx.x % 128 == 0) cp_async_bulk_wait_group_read<0>();
   }
