@@ -131,8 +131,7 @@ def _config(tile: tuple[int, int], stages: int) -> MappingProxyType:
 CH18 = (
     *_persistent(
         "k18_cooperative", "Persistent, cooperative", "CTAs stay; two warpgroups share a tile",
-        (128, 256), 4,
-        prev="k17_multicast",
+        (128, 256), 4, rung=22, prev="k17_multicast",
     ),
     *_persistent(
         "k18_cooperative_128", "Study: tiles of 128 x 128", "twice as many tiles", (128, 128), 6,
@@ -145,7 +144,7 @@ CH18 = (
     ),
     *_persistent(
         "k18_pingpong", "Persistent, ping-pong", "a tile per warpgroup: one multiplies, one stores", (128, 128), 6,
-        prev="k18_cooperative",
+        rung=23, prev="k18_cooperative",
     ),
     *_persistent(
         "k18_pingpong_64", "Study: tiles of 64 x 128", "twice as many tiles", (64, 128), 8,
