@@ -306,7 +306,16 @@ by_BK = {f"BK = {BK}": [(S, m.tflops) for (S, b), m in found.items() if b == BK 
 gl.plots.lines(by_BK, x="stages", y="TFLOP/s", title="Stages at 4096 × 4096 × 4096, H200")
 
 # %% [markdown]
-# **Outcome.** (pending)
+# **Outcome** (H200, 2026-11-30). Two stages of 32 `k` are far behind, as their 413 cycles said. Three have three
+# times as long and come close to the best; the fourth and fifth add next to nothing. With `BK = 64` there are half as
+# many waits and barriers per `k`, and three stages are the fastest queue, for 144 KB. More than that is a longer
+# queue and no faster one.
+
+# %% [markdown]
+# One guide found three stages *slower* than two, and `BK = 64` slower than 32, on a laptop's RTX 5060, and guessed at
+# registers. A longer queue takes none: all queues of one `BK` above have the same 254 or 255. Where tensor cores are
+# slower beside their memory, two stages arrive in time already; then a third costs shared memory, and with it the
+# second resident block, which was worth more there.
 #
 # ## The order of tiles, measured
 #
@@ -322,15 +331,6 @@ for shape in ((4096, 4096, 4096), (4096, 16384, 4096)):
         print(f"{' × '.join(map(str, shape)):20} {kernel:15} {rate}{hits}")
 
 # %%
-m = gl.measure("k12_tile_order", 4096, 4096, 4096)
-profile = (m.record or {}).get("profile", {})
-for name in ("tensor_pct", "issue_pct"):
-    print(f"{name}: {profile[name]:.0f} % of peak" if name in profile else f"{name}: not recorded yet")
-stalls = {name[6:]: value for name, value in profile.items() if name.startswith("stall_") and value >= 0.1}
-ordered = sorted(stalls.items(), key=lambda stall: -stall[1])
-print("cycles that a warp waits, per instruction:", ", ".join(f"{name} {cycles:.1f}" for name, cycles in ordered))
-
-# %%
 RUNGS = ["k11_double_buffer", "k12_multistage", "k12_tile_order"]
 counters = {kernel: gl.count(kernel, 128, 256, 256) for kernel in RUNGS}
 gl.plots.recorded_roofline("H200", "bfloat16", kernels=RUNGS, bytes="requested", counters=counters)
@@ -342,7 +342,28 @@ gl.plots.recorded_roofline("H200", "bfloat16", kernels=RUNGS, bytes="requested",
 # > commit in every turn, wait for all but `S − 2`. When the copy arrives in time, stop.
 
 # %% [markdown]
-# (pending)
+# What do the counters say of the last step?
+
+# %%
+m = gl.measure("k12_tile_order", 4096, 4096, 4096)
+profile = (m.record or {}).get("profile", {})
+for name in ("tensor_pct", "issue_pct", "l2_hit_pct"):
+    print(f"{name}: {profile[name]:.0f} %" if name in profile else f"{name}: not recorded yet")
+stalls = {name[6:]: value for name, value in profile.items() if name.startswith("stall_") and value >= 0.1}
+ordered = sorted(stalls.items(), key=lambda stall: -stall[1])
+print("cycles that a warp waits, per instruction:", ", ".join(f"{name} {cycles:.1f}" for name, cycles in ordered))
+
+# %%
+gl.plots.ladder_table({
+    "k11_double_buffer": ("two stages: too late", "copies have less than a tile's time"),
+    "k12_multistage": ("three stages: in time", "waits and barriers, mma.sync's rate"),
+    "k12_tile_order": ("the same, from a smaller part of L2", "mma.sync's rate"),
+})
+
+# %% [markdown]
+# The tensor pipe is what a warp waits for most of all; barriers, fragments and copies take the rest. With nothing but
+# `mma.sync` in a loop this GPU reaches 633 TFLOP/s, so the better part of that is reached, and cuBLAS, with another
+# instruction, is beyond it. But is bf16 what we want to multiply?
 
 # %% [markdown]
 # ## Exercises
