@@ -22,13 +22,14 @@ from gemmlab.errors import GemmlabError  # noqa: E402
 from gemmlab.hardware import GPUS, SOURCES  # noqa: E402
 from tools import counters_table  # noqa: E402
 
-PAGES = ("book/ladder.md", "book/hardware.md", "README.md")
+PAGES = ("book/ladder.md", "book/hardware.md", "book/index.md", "README.md")
 MARKER = re.compile(
     r"(<!-- begin: (?P<name>[\w-]+) \(tools/results_tables\.py\) -->\n).*?(<!-- end: (?P=name) -->)", re.DOTALL
 )
 GPU = "nvidia_h200"
 SHAPE = (4096, 4096, 4096)
 NONE = "–"
+PARTS = {"simt": "CUDA cores", "tensor": "Tensor cores, a warp at a time", "hopper": "Tensor cores, Hopper's way"}
 CEILINGS = {
     "dram_copy": "device memory, copy (read plus write)",
     "dram_read": "device memory, read alone",
@@ -92,6 +93,25 @@ def ladder(directory: Path | None = None) -> str:
         rows.append([str(spec.rung), spec.chapter, spec.title, spec.language, spec.a_dtype, *rate])
     head = ["rung", "chapter", "kernel", "language", "type", "TFLOP/s at 4096³", "share of cuBLAS"]
     return table(head, rows, right=5) + caption(data, shown)
+
+
+def climb(directory: Path | None = None) -> str:
+    """One row per part of the ladder, a folder of kernels/: its slowest and its fastest rung at 4096³."""
+    data, rows = data_of(directory), []
+    records = {r["kernel"]: r for r in cold(data) if (r["M"], r["N"], r["K"]) == SHAPE}
+    for folder, part in PARTS.items():
+        rungs = [s for s in kernels.LADDER if s.rung is not None and s.file.startswith(f"{folder}/")]
+        found = sorted((records[s.name] for s in rungs if s.name in records), key=lambda r: r["tflops"])
+        chapters = sorted({s.chapter for s in rungs})
+        span = f"{chapters[0]} to {chapters[-1]}"
+        if not found:
+            rows.append([part, span, rungs[0].a_dtype, *[NONE] * 4])
+            continue
+        rates = [three_digits(found[0]["tflops"]), three_digits(found[-1]["tflops"]), share(found[-1])]
+        rows.append([part, span, rungs[0].a_dtype, *rates, f"`{found[-1]['kernel']}`"])
+    head = ["part", "chapters", "type", "slowest rung, TFLOP/s", "fastest rung, TFLOP/s", "share of cuBLAS", "which"]
+    shown = [records[s.name] for s in kernels.LADDER if s.rung is not None and s.name in records]
+    return table(head, rows, right=3) + caption(data, shown)
 
 
 def ladder_full(directory: Path | None = None) -> str:
@@ -208,9 +228,9 @@ def sanitizer_table(directory: Path | None = None) -> str:
 
 
 TABLES = {
-    "ladder": ladder, "ladder-full": ladder_full, "ladder-traffic": ladder_traffic, "ceilings": ceilings,
-    "ladder-counters": ladder_counters, "sanitizer": sanitizer_table, "hardware-compute": hardware_compute,
-    "hardware-memory": hardware_memory, "hardware-sources": hardware_sources,
+    "climb": climb, "ladder": ladder, "ladder-full": ladder_full, "ladder-traffic": ladder_traffic,
+    "ladder-counters": ladder_counters, "sanitizer": sanitizer_table, "ceilings": ceilings,
+    "hardware-compute": hardware_compute, "hardware-memory": hardware_memory, "hardware-sources": hardware_sources,
 }  # fmt: skip
 
 

@@ -53,6 +53,9 @@ def test_ladder_shows_records_with_their_origin(tmp_path):
     assert first.startswith("| 1 | 03 | Naive") and first.endswith("| 0.687 | 1.3 % |")
     assert second.endswith("| – | – |")  # recorded at 1024 only: never shown as 4096
     assert "Recorded on NVIDIA H200, 2026-11-30: driver 580.1, CUDA 13.0, cuBLAS 13.1.0" in text
+    climb = results_tables.climb(tmp_path)
+    assert "| CUDA cores | 03 to 09 | float32 | 0.687 | 0.687 | 1.3 % | `k03_naive` |" in climb
+    assert f"| Tensor cores, a warp at a time | 10 to 14 | bfloat16 |{' – |' * 4}" in climb
     full = results_tables.ladder_full(tmp_path)
     assert "| `k03_naive` | 4096³ | 200 ms |" in full and "| `k04_coalesced` | 1024³ |" in full
     assert "| `k03_naive` | 4096³ | 150.0 | – | 97.5 | – | 16.50 |" in results_tables.ladder_traffic(tmp_path)
