@@ -2,16 +2,14 @@
 # # 05 · Tiling in shared memory
 #
 # **How often must a byte come from DRAM?** Once would do. A block now copies tiles of `A` and `B` into memory of its
-# own and reads them from there: 32 times fewer bytes requested, by a formula that we count to the byte, and 2.5 times
-# the speed at 4096.
+# own and reads them from there: 32 times fewer bytes requested, and 2.5 times the speed at 4096.
 
 # %% [markdown]
 # ## At a glance
 #
 # - **Builds on:** [04](04_coalescing.ipynb): the coalesced kernel, sectors, requested and moved bytes.
-# - **You will be able to:** write a tiled GEMM that is right at every shape; say what each of its two barriers is for,
-#   and read the race report when one is missing; derive the traffic of any tile and the limits on its size; tell why
-#   less traffic need not mean more speed.
+# - **You will be able to:** write a tiled GEMM that is right at every shape; say what each of its two barriers is for;
+#   derive the traffic of any tile and the limits on its size; tell why less traffic need not mean more speed.
 # - **Needs:** nothing; a GPU adds the stopwatch.
 # - **Time:** 75 minutes.
 
@@ -37,11 +35,11 @@ print(gl.device().reason)
 # %% [markdown]
 # ## The limit
 #
-# A product of size `n` needs `2·n²` numbers from DRAM. The coalesced kernel requests `2·n³`. Who delivers the rest?
-# The profiler counted, on the H200, the bytes that really crossed the memory bus.
+# A product of size `n` needs `2·n²` numbers from DRAM. The coalesced kernel requests `2·n³`. The profiler counted, on
+# the H200, the bytes that really crossed the memory bus.
 #
 # **Predict:** how often did each byte of `A` and `B` come from DRAM at 1024, 2048 and 4096? (At 2048 the two have
-# 34 MB and fit in L2, at 4096 they have 134 MB and do not.)
+# 34 MB and fit in L2, at 4096 134 MB and do not.)
 
 # %%
 from gemmlab.results import find
@@ -58,16 +56,14 @@ for n in (1024, 2048, 4096):
     print(f"{n}: once {once / 1e6:5.1f} MB, requested {once * n / 1e9:5.1f} GB, DRAM {text}")
 
 # %% [markdown]
-# While both matrices fit in L2, DRAM delivers each byte about once: the caches already serve the reuse. Beyond that
-# they no longer keep up. A cache keeps what it guesses; we *know* what is needed again. Shared memory lets us say so:
-# a few kilobytes on the SM, in which a block puts what it chooses.
+# While both matrices fit in L2, caches serve the reuse. Beyond that they no longer keep up. A cache keeps what it
+# guesses; we *know* what is needed again. Shared memory lets us say so: kilobytes on the SM that a block fills itself.
 
 # %% [markdown]
 # ## The idea
 #
-# Cut `C` into tiles of `BM × BN`, one per block. Its outputs need `BM` rows of `A` and `BN` columns of `B`, which do
-# not fit on the chip; so walk along `K` in steps of `BK`. At each step the block's threads copy a `BM × BK` tile of
-# `A` and a `BK × BN` tile of `B` *together*, and then each thread adds `BK` products from there.
+# Cut `C` into tiles of `BM × BN`, one per block, and walk along `K` in steps of `BK`. At each step the block's threads
+# copy a `BM × BK` tile of `A` and a `BK × BN` tile of `B` *together*; then each thread adds `BK` products from there.
 
 # %%
 gl.widgets.tile_explorer(BM=32, BN=32, BK=32)
@@ -78,14 +74,13 @@ gl.widgets.tile_explorer(BM=32, BN=32, BK=32)
 # $$\frac{M}{BM}\cdot\frac{N}{BN}\cdot\frac{K}{BK}\,(BM\cdot BK + BK\cdot BN) \;=\; M N K
 # \left(\frac{1}{BM}+\frac{1}{BN}\right)$$
 #
-# `BK` cancels. An element of `A` is requested once by each of the `N/BN` blocks in its row, one of `B` by the `M/BM`
-# blocks in its column. `A` is served by the tile's *width*, `B` by its *height*. (Guides also give
-# `MNK / min(BM, BN)`; for a square tile that is half of what is moved.)
+# `BK` cancels. `A` is served by the tile's *width*, `B` by its *height*. (Guides also give `MNK / min(BM, BN)`; for a
+# square tile that is half of what is moved.)
 #
 # ## The kernel
 #
 # We begin with the textbook's special case: one edge for all three sizes, so that each of 32 × 32 threads copies
-# exactly one element of each tile.
+# one element of each tile.
 
 # %%
 from numba import cuda, float32, uint32
@@ -125,10 +120,9 @@ rule = {
 gl.check(tiled_square, rule=rule)
 
 # %% [markdown]
-# - **`cuda.shared.array`** is one array per block, of a size that is known when the kernel is compiled.
+# - **`cuda.shared.array`** is one array per block, of a size known at compile time.
 # - **Both copies are coalesced**: `tx`, the lane, runs along a row of `A` and along a row of `B`.
-# - **Zeros beyond the edges.** A tile that sticks out of the matrix is filled up, and zeros add nothing. So the loop
-#   over `k` needs no guard, and no `K` has a tail.
+# - **Zeros beyond the edges** add nothing, so that the loop over `k` needs no guard.
 # - **Nobody returns early.** A thread without an element of `C` still copies: others need what it brings.
 
 # %% [markdown]
@@ -176,10 +170,7 @@ for fault in ({"first": False}, {"second": False}, {"early": True}):
 # - Without the first barrier the block reads words that nobody has written yet: the values are wrong.
 # - Without the second **the values are right**, here and on many a GPU on most days. It is a race all the same: a warp
 #   that is ahead overwrites what a slower one still reads. The check goes by the rules of ordering, not by numbers.
-# - For `A`, says the report, `__syncwarp()` would do, as one warp writes and reads each row of that tile. True, and
-#   fragile: another block shape ends it.
-# - The early return leaves holes in the tiles. (Since Volta a barrier does not wait for threads that have left, so it
-#   does not even hang.)
+# - The early return leaves holes in the tiles. (Since Volta a barrier does not wait for threads that have left.)
 
 # %% [markdown]
 # And a barrier orders *one block*. Let two blocks share the sum over `k` of one tile of `C`:
@@ -213,8 +204,7 @@ after = gl.count(tiled_square, 64, 64, 64, rule=rule)
 after
 
 # %% [markdown]
-# 65,536 bytes for the inputs and 16,384 for `C`. The intensity rises from 0.25 to 6.4 FLOP/byte; for large `K`, where
-# `C` does not matter, to 8. (Line by line, requests and bytes of the copies are those of both memories.)
+# The intensity rises from 0.25 to 6.4 FLOP/byte; for large `K`, where `C` does not matter, to 8.
 
 # %%
 for kernel in ("k04_coalesced", "k05_tiled_square"):
@@ -224,8 +214,7 @@ for kernel in ("k04_coalesced", "k05_tiled_square"):
 
 
 # %% [markdown]
-# Does the formula hold off the grid? At the edge a block copies only what exists, so that each row of blocks asks for
-# `B` once and each column of blocks for `A` once, however ragged: round the *number of blocks* up.
+# Does the formula hold off the grid? At the edge a block copies only what exists: round the *number of blocks* up.
 
 # %%
 def requested_bytes(M, N, K, BM, BN):
@@ -241,8 +230,7 @@ for shape in [(64, 64, 64), (33, 17, 40), (100, 70, 50)]:
 # %% [markdown]
 # ## Tiles of any size
 #
-# One element per thread ties all sizes to the block. A loop unties them: `THREADS` elements at a time, in the order of
-# the tile's memory, so that neighbouring lanes still copy neighbours.
+# A loop over the copies unties the three sizes: `THREADS` elements at a time, in the order of the tile's memory.
 
 # %%
 BM, BN, BK = 16, 64, 32
@@ -293,14 +281,12 @@ for name, c in [("32 × 32", after), ("16 × 64", wide)]:
 # %% [markdown]
 # What limits a tile?
 #
-# - **Threads.** One element of `C` per thread, at most 1,024 threads: `BM·BN ≤ 1024`. Nothing else is required of
-#   the block; `BM·BK` and `BK·BN` may exceed it.
+# - **Threads.** One element of `C` per thread: `BM·BN ≤ 1024`. `BM·BK` and `BK·BN` may exceed it.
 # - **Shared memory.** `4·BK·(BM + BN)` bytes, at most 48 KiB in static arrays; what one block takes, others lack.
 # - **Traffic** wants `1/BM + 1/BN` small. At 1,024 outputs the square wins: 2/32 against 1/16 + 1/64, by a quarter.
 # - **`BK`** is free. A larger one means fewer barriers and more shared memory; the traffic stays.
 #
-# Constants are frozen when the kernel is compiled: change `BK` above and run the *kernel's* cell again, or nothing
-# happens.
+# Constants are frozen when the kernel is compiled: change `BK` above and run the *kernel's* cell again.
 
 # %% [markdown]
 # ## Predict, then measure
@@ -311,9 +297,8 @@ for name, c in [("32 × 32", after), ("16 × 64", wide)]:
 gl.plots.instruction_mix({"coalesced": before, "tiled": after})
 
 # %% [markdown]
-# Each multiply-add still waits for two loads. They were `ldg`, now they are `lds`. And these are served by the same
-# part of the SM, one wavefront per cycle: a row of `B` and a broadcast of `A` took two lines in L1, and take two
-# wavefronts in shared memory.
+# Each multiply-add still waits for two loads. They were `ldg`, now they are `lds`, served by the same part of the SM,
+# one wavefront per cycle.
 
 # %%
 def at_most(wavefronts, sms=132, ghz=1.98):
@@ -327,12 +312,10 @@ print(f"1.5 wavefronts per step: at most {at_most(1.5):.1f} TFLOP/s")
 
 # %% [markdown]
 # So the ceiling hardly moves: it was an eighth of the peak in chapter 04, and is an eighth or a sixth. What else tiling
-# can gain is the distance that the coalesced kernel kept from its ceiling, where caches failed. **Predict** for each
-# size which kernel wins, and by how much.
+# can gain is the distance that the coalesced kernel kept from its ceiling. **Predict** for each size which kernel wins.
 #
-# The second line is a finer model. The emulator counts PTX, and `ptxas` goes on from there: in SASS for `sm_90` it
-# fetches four neighbours of the tile of `A`, along which `k` runs, with one `LDS.128`. A broadcast of 128 bits takes an
-# H200 two wavefronts (profiler), so that a step takes 1 + 2/4.
+# The second line is a finer model. The emulator counts PTX; in SASS `ptxas` fetches four neighbours of the tile of `A`
+# with one `LDS.128`. A broadcast of 128 bits takes an H200 two wavefronts (profiler): 1 + 2/4 per step.
 
 # %%
 sizes = (1024, 2048, 4096)
@@ -347,9 +330,9 @@ for kernel, some in found.items():
 
 # %% [markdown]
 # **Outcome** (H200, 2026-11-30). The square tile gains 1.5, 1.4 and 2.5 times. The bytes promised 32, the wavefronts 1
-# to 1.3, and these are the better guide. At 4096 the profiler counts 3.22 · 10⁹ wavefronts of shared loads, 1.50 per
-# step as modelled, and 7.8 TFLOP/s are 70 % of the ceiling of 11.2. What exceeds 1.3 comes from chapter 04's kernel,
-# which at 4096 stood at 37 % of its own ceiling. (Boehm's published series has 1.5 for this step, on an A6000.)
+# to 1.3, and these are the better guide. At 4096 the profiler counts 1.50 wavefronts per step as modelled, and 7.8
+# TFLOP/s are 70 % of the ceiling of 11.2. What exceeds 1.3 comes from chapter 04's kernel, which at 4096 stood at 37 %
+# of its own ceiling.
 
 # %% [markdown]
 # ### More from DRAM, not less
@@ -363,9 +346,9 @@ for kernel, some in found.items():
 # | square tile | 17 GB | 0 % | 17 GB | 23 % |
 
 # %% [markdown]
-# The coalesced kernel leaned on L1; tiling does that reuse by hand, and asks L2 for less than half. But what L2 gets to
-# see now are, presumably, first requests of blocks far apart in time, and few hit. It does no harm: 8.4 GB in 17.7 ms
-# are 0.48 TB/s, a ninth of what DRAM delivers. Larger tiles bring it down (chapter 07: 0.34 GB).
+# The coalesced kernel leaned on L1; tiling does that reuse by hand, and asks L2 for less than half, of which fewer hit.
+# It does no harm: 8.4 GB in 17.7 ms are 0.48 TB/s, a ninth of what DRAM delivers. Larger tiles bring it down (chapter
+# 07: 0.34 GB).
 
 # %% [markdown]
 # ### Why the wide tile is slower
@@ -390,9 +373,9 @@ gl.plots.recorded_roofline(
 gl.plots.bank_grid(gl.trace(tiled_square, 64, 64, 64, rule=rule))
 
 # %% [markdown]
-# The point moves to 8 FLOP/byte, where DRAM would allow 38 TFLOP/s (derived) even if no request hit in L2: **memory
-# traffic is no longer the limit**. To reach the ridge of 14 a tile would need an edge of 56, more than 1,024 threads
-# can serve with one output each.
+# The point moves to 8 FLOP/byte, where DRAM would allow 38 TFLOP/s (derived): **memory traffic is no longer the
+# limit**. To reach the ridge of 14 a tile would need an edge of 56, more than 1,024 threads can serve with one output
+# each.
 
 # %% [markdown]
 # ## What limits us now?
@@ -410,8 +393,8 @@ gl.plots.bank_grid(gl.trace(tiled_square, 64, 64, 64, rule=rule))
 #
 # (Recorded on an H200, 2026-11-30; ceilings modelled.)
 #
-# Every request to shared memory took one wavefront: the luck of this layout. Chapters 07 and 08 will want `A` stored
-# the other way round, and then one store takes 32. Why is on-chip memory slow sometimes? That is chapter 06.
+# Every request to shared memory took one wavefront: the luck of this layout. Chapter 07 will want `A` stored the other
+# way round, and then one store takes 32. Why is on-chip memory slow sometimes? That is chapter 06.
 
 # %% [markdown]
 # ## Exercises

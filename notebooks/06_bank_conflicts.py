@@ -8,9 +8,8 @@
 # ## At a glance
 #
 # - **Builds on:** [05](05_shared_tiling.ipynb): the tiled kernel.
-# - **You will be able to:** compute the wavefronts of any access, 16 to 128 bits wide; find a conflict by source line,
-#   here and in a profiler; cure it by padding, by a swizzle of words or of 16-byte chunks, and say what each costs;
-#   tell when a conflict is worth curing.
+# - **You will be able to:** compute the wavefronts of any access, 16 to 128 bits wide; find a conflict by source line;
+#   cure it by padding, by a swizzle of words or of 16-byte chunks, and say what each costs.
 # - **Needs:** nothing; a GPU adds the stopwatch.
 # - **Time:** 75 minutes.
 
@@ -37,8 +36,7 @@ print(gl.device().reason)
 # ## The limit
 #
 # Word `w` (4 bytes) of shared memory lies in bank `w % 32`. In one **wavefront** every bank can deliver one word, to
-# as many lanes as want it. So what a request costs is decided, once more, by 32 addresses together: the largest
-# number of *different* words in one bank.
+# as many lanes as want it. So a request costs the largest number of *different* words in one bank.
 
 # %%
 from collections import Counter
@@ -55,8 +53,7 @@ for name, words in [("neighbours", lane), ("backwards", 31 - lane), ("one word",
     print(f"{name:10} {passes(words)} wavefront")
 
 # %% [markdown]
-# **Predict:** lane `i` reads word `stride · i`. How many wavefronts at strides 2, 3, 4, 16, 32 and 33? The emulator
-# counts what a kernel really does:
+# **Predict:** lane `i` reads word `stride · i`. How many wavefronts at strides 2, 3, 4, 16, 32 and 33?
 
 # %%
 @cuda.jit
@@ -77,12 +74,11 @@ for stride in (1, 2, 3, 4, 16, 32, 33):
           f"{load.wavefronts:2} counted, {load.excess_wavefronts:2} in excess")
 
 # %% [markdown]
-# The greatest common divisor of stride and 32: odd strides are free, and a stride of 32 is the worst there is, a
-# **32-way conflict**. (On an H200 the profiler gave the same counts for loads and stores at these strides; a test
-# keeps the emulator to them.)
+# The greatest common divisor of stride and 32: odd strides are free, a stride of 32 is a **32-way conflict**. (The
+# profiler on an H200 gave the same counts; a test keeps the emulator to them.)
 #
-# A tile of 16 × 16 words puts element `(i, j)` in bank `(16·i + j) % 32`. **Predict:** 16 lanes read a column. Then a
-# row. Which one conflicts? A widely read guide has it the wrong way round.
+# A tile of 16 × 16 words puts element `(i, j)` in bank `(16·i + j) % 32`. **Predict:** 16 lanes read a column, then a
+# row. Which conflicts? A widely read guide has it the wrong way round.
 
 # %%
 i = np.arange(16)
@@ -91,11 +87,9 @@ print("16 × 16, column:", passes(16 * i + 3), " row:", passes(16 * 3 + i))
 # %% [markdown]
 # ## The idea
 #
-# In chapter 05 every request took one wavefront: lanes lay along rows, or shared a word. But threads will soon compute
-# several rows of `C` each, and then want several `m` at the same `k`, side by side. So let us store the tile of `A`
-# *transposed*: `smem_a[k, m]`.
-#
-# The lanes that load a row of `A`, coalesced, now store it down a column. Its pitch is 32 words.
+# In chapter 05 every request took one wavefront. But threads will soon compute several rows of `C` each, and then want
+# several `m` at the same `k`, side by side. So let us store the tile of `A` *transposed*: `smem_a[k, m]`. The lanes
+# that load a row of `A`, coalesced, now store it down a column. Its pitch is 32 words.
 
 # %%
 TILE = 32
@@ -148,7 +142,7 @@ gl.plots.bank_grid(store_of_a(transposed, rule=rule))
 
 # %% [markdown]
 # The store of `A`: 32 wavefronts, all 32 lanes at one bank (counted). The other three are free. So per tile a warp
-# spends 97 wavefronts where 66 would do: 31 of 32 that the store takes are excess, 47 % on top.
+# spends 97 wavefronts where 66 would do.
 #
 # ## Cure 1: padding
 #
@@ -174,17 +168,16 @@ gl.check("k06_padded")
 gl.plots.bank_grid(store_of_a("k06_padded"))
 
 # %% [markdown]
-# - **It costs memory**, 128 bytes here; with several big tiles at a time it adds up.
-# - **It costs alignment.** Rows start at multiples of 132 bytes. A 128-bit access needs a multiple of 16, and stops
-#   the kernel without it: "+1" and `float4` do not go together, though guides list them side by side.
-# - **The right number depends on the request**, not on the tile: in a block of 16 × 16, "+1" still conflicts
-#   (exercise 06.4).
+# - **It costs memory**, 128 bytes here.
+# - **It costs alignment.** Rows start at multiples of 132 bytes; a 128-bit access needs a multiple of 16, and stops
+#   the kernel without it: "+1" and `float4` do not go together.
+# - **The right number depends on the request**: in a block of 16 × 16, "+1" still conflicts (exercise 06.4).
 
 # %% [markdown]
 # ## Cure 2: a swizzle of words
 #
-# Leave the rows where they are and permute each within itself: element `(k, m)` goes to column `m ^ k`. XOR with a
-# fixed number is a permutation, and its own inverse, so that the same formula serves store and load.
+# Permute each row within itself: element `(k, m)` goes to column `m ^ k`. XOR with a fixed number is a permutation and
+# its own inverse: one formula serves store and load.
 
 # %%
 def word_swizzle(k, m, rows=32):
@@ -200,8 +193,8 @@ for rows in (32, 16, 8):
 
 
 # %% [markdown]
-# `k % 8`, which is in circulation for 4-byte words too, sends 32 lanes to eight banks: 4-way, whatever the row's
-# length (derived). It belongs to another unit, to which we come. In the kernel two index expressions change:
+# `k % 8`, which is in circulation for 4-byte words too, sends 32 lanes to eight banks: 4-way (derived). It belongs to
+# another unit, to which we come. In the kernel two index expressions change:
 
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k06_xor_word.py"}
 @cuda.jit(max_registers=64)  # NOTE: a block of 1,024 threads shares 65,536 registers
@@ -237,11 +230,11 @@ gl.plots.bank_grid(store_of_a(xor_word, rule=rule))
 # ## How wide is a request?
 #
 # A wavefront moves at most 32 words. With 64 bits per lane a half-warp is served at a time, with 128 bits a
-# **quarter-warp**: eight lanes, each a *chunk* of 16 bytes, four banks wide. Two and four wavefronts are then the
-# fewest possible, and conflicts arise only among lanes that are served together. Below 32 bits lanes share words.
+# **quarter-warp**: eight lanes, each a *chunk* of 16 bytes. Conflicts arise only among lanes that are served together.
+# Below 32 bits lanes share words.
 #
 # **Predict:** each lane reads the first chunk of its own row. Which pitch is free of conflicts at 128 bits: 32, 33 or
-# 36 words? And 16-bit elements, one per lane, down a column of a 32 × 32 tile?
+# 36 words? And 16-bit elements down a column of a 32 × 32 tile?
 
 # %%
 from gemmlab.bank_probe import wavefronts
@@ -252,17 +245,16 @@ for bits, pitch in pitches:
     print(f"{bits:3} bits, pitch {pitch} words: {took:2} wavefronts, {least} at least")
 
 # %% [markdown]
-# At 128 bits a pitch of 36 words, four of padding, is free, and 33 is not allowed at all. A column of 16-bit elements
-# with 64 bytes to a row is 16-way; copied in chunks it would be free. (A load has one favour more. Where neighbouring
-# lanes want the same address, two groups are served together: a 128-bit broadcast takes an H200 two wavefronts, not
-# four. The emulator follows.)
+# At 128 bits a pitch of 36 words is free, and 33 is not allowed at all. A column of 16-bit elements with 64 bytes to a
+# row is 16-way; copied in chunks it would be free. (Where neighbouring lanes load the same address, two groups are
+# served together: a 128-bit broadcast takes an H200 two wavefronts, not four.)
 
 # %% [markdown]
 # ## Cure 3: a swizzle of chunks
 #
-# Permute chunks instead of words: chunk `c` of row `k` goes to place `c ^ (k % 8)`. A row of 128 bytes has exactly
-# eight. Inside a chunk nothing moves, so that 128-bit loads stay possible. This is the swizzle that TMA and the tensor
-# cores' descriptors have in hardware (chapters 11, 14, 15).
+# Permute chunks instead of words: chunk `c` of row `k` goes to place `c ^ (k % 8)`. Inside a chunk nothing moves, so
+# that 128-bit loads stay possible. TMA and the tensor cores' descriptors have this swizzle in hardware (chapters 11,
+# 14, 15).
 
 # %%
 def chunk_swizzle(k, m):
@@ -275,9 +267,8 @@ print(f"32 bits down a column: {passes(chunk_swizzle(lane, 5))} wavefronts")
 
 
 # %% [markdown]
-# Free for the wide access, and 4-way for our scalar store: the eight places of a chunk serve 32 lanes. A swizzle fits
-# *requests*, not tiles. So we change the request: a warp loads 4 rows of `A`, 8 elements of each, which is still four
-# sectors, and stores all four words of all eight chunks.
+# Free for the wide access, and 4-way for our scalar store. A swizzle fits *requests*, not tiles. So we change the
+# request: a warp loads 4 rows of `A`, 8 elements of each, and stores all four words of all eight chunks.
 
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k06_xor_chunk.py"}
 @cuda.jit
@@ -312,8 +303,8 @@ gl.check(xor_chunk, rule=rule)
 gl.plots.bank_grid(store_of_a(xor_chunk, rule=rule))
 
 # %% [markdown]
-# Shorter rows need another formula. With 64 bytes to a row two rows share the 32 banks, and it is every second row
-# that must differ: `c ^ (k // 2 % 4)`. Try it, and the others, on any access:
+# With 64 bytes to a row two rows share the 32 banks, and every second row must differ: `c ^ (k // 2 % 4)`. Try it, and
+# the others, on any access:
 
 # %%
 gl.widgets.bank_explorer()
@@ -356,9 +347,8 @@ for name, c in counted.items():
 # %% [markdown]
 # ## Predict, then measure
 #
-# Excess wavefronts are a *count*. Do they cost time? Only if the kernel waits for shared memory: in one that waits for
-# DRAM no stopwatch finds a conflict. Ours loops on shared memory, 64 loads per store of `A`. At one wavefront per
-# cycle:
+# Excess wavefronts cost time only if the kernel waits for shared memory: in one that waits for DRAM no stopwatch finds
+# a conflict. Ours loops on shared memory, 64 loads per store of `A`. At one wavefront per cycle:
 
 # %%
 def at_most(wavefronts, steps, sms=132, ghz=1.98):
@@ -372,12 +362,9 @@ for name, c in counted.items():
 print(f"a 32-way conflict in the inner loop: at most {at_most(33, 1):.1f}")
 
 # %% [markdown]
-# These are PTX counts. Where `k` runs along the tile of `A`, as in chapter 05, `ptxas` merges four reads into one
-# `LDS.128`, and that kernel's ceiling is 11.2 (modelled there); a transposed tile gives it nothing to merge.
-#
-# The last line is the other place for the same mistake: lanes that walk down a column of a tile *in the loop over
-# `k`*, as the mapping of chapter 03 would. There the conflict meets every multiply-add instead of one store in 64
-# loads. **Predict** the order of the five, and then look:
+# (In chapter 05's layout `ptxas` merges four reads of `A`, and the ceiling is 11.2; a transposed tile gives it nothing
+# to merge.) The last line is the same mistake *in the loop over `k`*, as the mapping of chapter 03 would make it: there
+# the conflict meets every multiply-add. **Predict** the order of the five, and then look:
 
 # %%
 sizes = (1024, 2048, 4096)
@@ -429,8 +416,6 @@ for name, c in counted.items():
 # %% [markdown]
 # The profiler's counter can exceed what addresses explain, as data that arrives from L2 competes for the same port.
 # Prove a swizzle by its addresses, as here; then measure.
-#
-# (It is often worth less than here: in Boehm's series on an A6000 two ways of avoiding conflicts bring 1.5 and 3 %.)
 
 # %%
 long = {name: gl.count(name, 64, 64, 4096) for name in STUDY[:3]}
@@ -439,15 +424,15 @@ gl.plots.recorded_roofline(
 )
 
 # %% [markdown]
-# On the roofline nothing moves sideways: conflicts cost no bytes. The plot knows DRAM and arithmetic; banks are a
-# third limit, which only the wavefronts show.
+# On the roofline nothing moves sideways: conflicts cost no bytes. Banks are a third limit, which only the wavefronts
+# show.
 
 # %% [markdown]
 # ## What limits us now?
 #
 # > **Takeaway.** A request to shared memory costs as many wavefronts as the fullest bank has different words, for each
-# > group of lanes that is served together. Padding is the cheapest cure, an XOR of 16-byte chunks the one that keeps
-# > 128-bit access and wastes nothing. A layout is right or wrong *for a request*.
+# > group of lanes that is served together. Padding is the cheapest cure, an XOR of 16-byte chunks keeps 128-bit access
+# > and wastes nothing. A layout is right or wrong *for a request*.
 
 # %% [markdown]
 # | at 4096³ | excess of 64³ | predicted, at most | TFLOP/s | of cuBLAS | limit now |

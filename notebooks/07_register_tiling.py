@@ -10,8 +10,7 @@
 # - **Builds on:** [05](05_shared_tiling.ipynb): tiles in shared memory; [06](06_bank_conflicts.ipynb): banks and
 #   wavefronts.
 # - **You will be able to:** derive what a patch of TM × TN saves; write a kernel as a sum of outer products; choose
-#   which elements a lane owns so that no bank is met twice; read registers and spills off the compiler and tell how
-#   many blocks an SM holds; count what a signed index costs.
+#   which elements a lane owns so that no bank is met twice; read registers and spills off the compiler.
 # - **Needs:** nothing; a GPU adds the stopwatch.
 # - **Time:** 90 minutes.
 
@@ -36,9 +35,8 @@ print(gl.device().reason)
 # %% [markdown]
 # ## The limit
 #
-# Tiles in shared memory spared global memory. What do they ask of shared memory? In one cycle an SM of an H200 serves
-# one **wavefront**, up to 32 words. In the same cycle its 128 FP32 lanes could start *four* warp-wide multiply-adds.
-# So a kernel that is to keep them busy may spend one wavefront on four multiply-adds.
+# In one cycle an SM of an H200 serves one **wavefront** of shared memory, up to 32 words. In the same cycle its 128
+# FP32 lanes could start *four* warp-wide multiply-adds. So a kernel may spend one wavefront on four of them.
 #
 # **Predict.** The square tile of chapter 05 loads two words for each multiply-add. What share of the FP32 peak can
 # shared memory feed?
@@ -72,9 +70,8 @@ counted = {"k05_tiled_square": fed("k05_tiled_square")}
 gl.plots.outer_product(8, 8)
 
 # %% [markdown]
-# A value of `A` serves TN multiply-adds and a value of `B` serves TM (not TM · TN, as one can read). Per step that is
-# `2 · TM · TN` FLOP from `4 (TM + TN)` bytes. The depth of the tile, BK, does not enter: a deeper tile has more
-# steps, and each of them reads and computes the same.
+# A value of `A` serves TN multiply-adds and a value of `B` serves TM (not TM · TN, as one can read): per step `2 · TM ·
+# TN` FLOP from `4 (TM + TN)` bytes. BK does not enter: a deeper tile only has more such steps.
 #
 # **Predict:** which square patch is the first that one wavefront per load can feed at full rate?
 
@@ -83,8 +80,7 @@ gl.plots.patch_intensity(mark=[(8, 1), (4, 4), (8, 8)])
 
 # %% [markdown]
 # Four multiply-adds per load means `TM · TN ≥ 4 (TM + TN)`: that is 8 × 8, with 2 FLOP per byte of shared memory
-# (derived). Its sums take 64 registers, and a thread has at most 255. The patch is a trade: shared-memory traffic
-# against registers.
+# (derived). Its sums take 64 of a thread's 255 registers.
 
 # %%
 gl.widgets.patch_explorer()
@@ -92,8 +88,7 @@ gl.widgets.patch_explorer()
 # %% [markdown]
 # ## Half a step: a column per thread
 #
-# First TM = 8, TN = 1. One value of `B` meets eight of `A`. The tile is 64 × 64 and BK is 8, so that each of the 512
-# threads copies one element of either tile.
+# First TM = 8, TN = 1. The tile is 64 × 64 and BK is 8, so that each of 512 threads copies one element of either tile.
 
 # %%
 BM, BN, BK = 64, 64, 8
@@ -137,8 +132,8 @@ gl.check("k07_register_1d")
 counted["k07_register_1d"] = fed("k07_register_1d")
 
 # %% [markdown]
-# `acc` is a *local array*. Where all its indices are constants once the loops are unrolled, the compiler keeps it in
-# registers; with an index that it cannot know it goes to local memory, which is device memory behind a cache.
+# `acc` is a *local array*. With indices that are constants once the loops are unrolled it lives in registers;
+# otherwise in local memory, which is device memory behind a cache.
 #
 # ## A patch per thread
 #
@@ -194,10 +189,9 @@ def register_2d(A, B, C):
             if m < M and n < N:
                 C[m, n] = acc[i, j]
 # %% [markdown]
-# - **Copying is separate from computing.** A tile of 128 × 8 has 1,024 elements, four per thread. Which thread copies
-#   what has nothing to do with who computes what: neighbouring lanes take neighbouring addresses.
+# - **Copying is separate from computing.** Which thread copies what has nothing to do with who computes what:
+#   neighbouring lanes take neighbouring addresses, four elements per thread.
 # - **`frag_a`, `frag_b`** hold one step of `k`; the two inner loops are the outer product.
-# - **Tiles of 128 × 128** also halve global traffic once more: `M·N·K (1/128 + 1/128)` elements.
 #
 # **Predict:** 16 loads for 64 multiply-adds. So the wavefronts per multiply-add are 0.25?
 
@@ -225,17 +219,15 @@ gl.plots.bank_grid(reads("k07_register_2d"))
 # %% [markdown]
 # ## Neighbours in a thread are strangers in a warp
 #
-# "A thread reads TN *consecutive* elements of `B`, so there is no bank conflict." Consecutive for one thread, over TN
-# instructions. But banks are met by the 32 lanes of *one* instruction, and those read at a stride of TN words: at
-# TN = 8, every eighth bank. `A` fares little better: the two rows of the warp's patches lie 64 words apart, in one
-# bank.
+# "A thread reads TN *consecutive* elements of `B`, so there is no bank conflict." Consecutive over TN instructions. But
+# banks are met by the 32 lanes of *one* instruction, which read at a stride of TN words: every eighth bank. For `A`,
+# two rows lie 64 words apart, in one bank.
 
 # %% [markdown]
-# Would wider loads help? `load4` reads four neighbours at once (chapter 08 takes it apart); a quarter of the warp is
-# then served together.
+# Would wider loads help? `load4` reads four neighbours at once (chapter 08); a quarter of the warp is served together.
 #
-# **Predict** the wavefronts that bring eight columns to each of 16 lanes: scalar at TN = 8; 128-bit at TN = 8;
-# 128-bit, with the eight columns in two halves, `4c` and `64 + 4c`.
+# **Predict** the wavefronts that bring eight columns to each of 16 lanes: scalar; 128-bit; 128-bit, with the columns in
+# two halves, `4c` and `64 + 4c`.
 
 # %%
 from kernels.simt.vector import load4
@@ -272,13 +264,12 @@ print("scalar,  4c … 4c+3 and 64+4c … ", columns(read_scalar, 4, 64))
 print("128-bit, 4c … 4c+3 and 64+4c … ", columns(read_wide, 4, 64))
 
 # %% [markdown]
-# The width alone halves the 32 wavefronts; the ownership does the rest, and the two need each other. In halves, eight
-# lanes with 128-bit loads read 128 bytes in a row: one wavefront, all banks.
+# The width alone halves the 32 wavefronts, the ownership does the rest: eight lanes then read 128 bytes in a row.
 #
 # ### What the assembler merges
 #
-# Our source has scalar loads, and so has the PTX that the emulator counts. `ptxas` may merge four of them into one
-# `LDS.128`, where it can prove that they are neighbours and aligned to 16 bytes:
+# The emulator counts PTX, whose loads are scalar. `ptxas` merges four into one `LDS.128` where it can prove that they
+# are neighbours and aligned to 16 bytes:
 
 # %%
 import re
@@ -297,25 +288,24 @@ for kernel in ("k05_tiled_square", "k07_register_2d", "k07_warp_tile"):
     print(f"{kernel}: {shared_loads(kernel)}")
 
 # %% [markdown]
-# With ptxas 12.9, even the square tile has its broadcasts of `A` merged, four steps of `k` at a time. `register_2d`
-# has two `LDS.128` for `B`, which still conflict two ways, and eight scalar loads for `A`: in `smem_a[m, k]` the
-# eight rows of one `k` are BK words apart, and nothing can merge them. That makes 16 + 16 wavefronts for 64
-# multiply-adds, at most half the peak (modelled). Better than our count, and not good.
+# `register_2d` has two `LDS.128` for `B`, which still conflict two ways, and eight scalar loads for `A`: in
+# `smem_a[m, k]` the rows of one `k` are BK words apart. That makes 16 + 16 wavefronts for 64 multiply-adds, at most
+# half the peak (modelled).
 
 # %% [markdown]
 # ## A patch per warp
 #
-# Two cures in one kernel. `A` goes into shared memory **transposed**, so that the rows of one `k` are neighbours. And
-# lanes own their patch in **groups of four**, arranged so that the warp's patch is compact:
+# Two cures in one kernel: `A` goes into shared memory **transposed**, so that the rows of one `k` are neighbours, and
+# lanes own **groups of four**, so that the warp's patch is compact.
 
 # %%
 two = ("k07_register_2d", "k07_warp_tile")
 gl.plots.warp_patches({name: gl.trace(name, 128, 128, 8) for name in two}, (128, 128))
 
 # %% [markdown]
-# It is the perimeter argument of chapter 04 again: the warp's work is the area of its patch, the different words that
-# it needs are half the perimeter. So there is a level between block and thread: block tile BM × BN, **warp tile**
-# WM × WN, thread patch TM × TN. Tensor cores will take over exactly this warp tile in chapter 10.
+# The perimeter argument of chapter 04 again: work is the area of the warp's patch, the words it needs are half the
+# perimeter. So there is a level between block and thread: block tile BM × BN, **warp tile** WM × WN, thread patch
+# TM × TN. Tensor cores take over this warp tile in chapter 10.
 
 # %%
 WM, WN = 64, 32
@@ -371,10 +361,9 @@ def warp_tile(A, B, C):
             if m < M and n < N:
                 C[m, n] = acc[i, j]
 # %% [markdown]
-# - **8 × 4 lanes.** A load of `A` meets eight different words, a load of `B` four; lanes that want the same word
-#   share it.
+# - **8 × 4 lanes.** Lanes that want the same word share it.
 # - **`PITCH = BM + 4`.** Storing a transposed tile walks down columns. Four words of padding spread them over the
-#   banks and, unlike one word, keep every row aligned to 16 bytes.
+#   banks and keep rows aligned to 16 bytes.
 #
 # **Predict** the wavefronts per multiply-add, and the conflicts.
 
@@ -388,8 +377,7 @@ gl.plots.bank_grid(reads("k07_warp_tile"))
 # %% [markdown]
 # ## The square tile
 #
-# Many texts set BM = BN = BK and TM = TN, so that one loop loads both tiles. Ours has a tile of 64 and patches of
-# 4 × 4. What does the deep tile buy?
+# Many texts set BM = BN = BK and TM = TN. Ours has a tile of 64 and patches of 4 × 4. What does the deep tile buy?
 
 # %%
 gl.check("k07_register_square")
@@ -398,14 +386,14 @@ for kernel in ("k07_register_square", "k07_warp_tile"):
     print(f"{kernel}: {gl.compile(kernel).static_shared:,} bytes of shared memory")
 
 # %% [markdown]
-# No reuse, since BK cancels; fewer barriers, for four times the shared memory. The listing that circulates for this
-# form has a defect that no shape reveals: it stores the tile of `A` as `As[m][k]` and reads it as `As[k][m]`. Every
-# tile enters transposed in place, so that the result is neither `A·B` nor `Aᵀ·B`. Exercise 07.3 hands it to you.
+# No reuse, since BK cancels; fewer barriers, for four times the shared memory. A listing that circulates for this form
+# stores the tile of `A` as `As[m][k]` and reads it as `As[k][m]`: the result is neither `A·B` nor `Aᵀ·B`, at any shape.
+# Exercise 07.3 hands it to you.
 #
 # ## Registers
 #
 # **Predict:** 64 sums and 16 values are 80 registers. How many does the compiler take, and how many blocks of 256
-# threads does an SM with 65,536 registers hold then?
+# threads does an SM hold then?
 
 # %%
 def blocks_per_sm(compiled, threads):
@@ -422,11 +410,10 @@ for kernel, threads in BLOCKS.items():
     print(f"{blocks} blocks, {blocks * threads // 32} of 64 warps")
 
 # %% [markdown]
-# A quarter of the warps, and yet this kernel is the fastest of the three (below): **occupancy is no goal**. It is there
-# to hide latency, and 64 independent sums per thread hide it as well.
+# A quarter of the warps, and yet the fastest of the three (below): **occupancy is no goal**. It hides latency, and 64
+# independent sums per thread hide it as well.
 #
-# A guide's cure for spilled registers is `__launch_bounds__`. **Predict** what happens as we demand more blocks per
-# SM:
+# A guide's cure for spilled registers is `__launch_bounds__`. **Predict** what more blocks per SM do:
 
 # %%
 for blocks in (1, 2, 3, 4):
@@ -435,14 +422,13 @@ for blocks in (1, 2, 3, 4):
     print(f"{blocks} per SM: {c.registers:3} registers, {c.spill_bytes:3} bytes spilled")
 
 # %% [markdown]
-# The bound is a promise by us and a *limit* for the compiler: four blocks leave 64 registers, as many as the sums
-# alone. So it causes spills. A smaller patch cures them, or fewer blocks. (`k07_warp_tile_spilled` below is the last
-# line of this table.)
+# The bound is a *limit* for the compiler: four blocks leave 64 registers, as many as the sums alone. So it causes
+# spills; a smaller patch cures them. (`k07_warp_tile_spilled` below is the last line of this table.)
 #
 # ## What a signed index costs
 #
-# Our kernels say `uint32` wherever an index appears. Python would say nothing, and Numba would take 64-bit signed
-# integers. Same code, with `int` in the place of `uint32`:
+# Our kernels say `uint32` wherever an index appears; without it Numba takes signed 64-bit integers. The same code with
+# `int` in place of `uint32`:
 #
 # **Predict** the integer instructions per multiply-add, before and after.
 
@@ -462,8 +448,7 @@ gl.plots.instruction_mix(mixes)
 
 # %% [markdown]
 # A signed index may be negative, which in Python counts from the end: every access compares, selects and multiplies
-# in 64 bits. The counter points at the lines, the change is one type, and the values stay the same. An SM of Hopper
-# has half as many integer as FP32 lanes, so integer work is no bystander.
+# in 64 bits. And an SM of Hopper has half as many integer as FP32 lanes.
 #
 # ## Measure
 #
@@ -484,9 +469,8 @@ gl.plots.recorded_roofline(
 )
 
 # %% [markdown]
-# On this roofline of *global* bytes the patch also moves the kernels to the right: larger tiles fit on a block, and
-# fewer bytes are requested. (From DRAM, by the profiler: 8.4, 2.1, 0.34 and 0.34 GB at 4096.) The limit that this
-# chapter fought, shared memory, is drawn nowhere on it. Counters say which of the two binds:
+# Larger tiles also move the kernels to the right: fewer *global* bytes. The limit that this chapter fought, shared
+# memory, is drawn nowhere on this plot. Counters show it:
 #
 # | at 4096³ | wavefronts per multiply-add | feeds, at most | TFLOP/s | of cuBLAS |
 # |---|---|---|---|---|
@@ -496,16 +480,14 @@ gl.plots.recorded_roofline(
 # | warp tile | 0.19 | 66.9 | 29.9 | 0.58 |
 
 # %% [markdown]
-# (Shared loads by the profiler, recorded on an H200, 2026-11-30; ceilings modelled from them. 0.50 and 0.19 are what
-# merged loads make of our 0.75 and 0.25.)
+# (Shared loads by the profiler, recorded on an H200, 2026-11-30; ceilings modelled from them.)
 
 # %% [markdown]
 # - **At 4096** each rung beats the one below; the first three reach 67 to 78 % of what shared memory allows.
-# - **At 1024** the order turns. A tile of 128 × 128 gives 64 blocks, so that 68 of 132 SMs have nothing to do: 7.7 and
-#   9.3. Tiles of 64 × 64 give 256 blocks: 9.5 for the column, and 11.2, the best, for the square.
+# - **At 1024** the order turns. A tile of 128 × 128 gives 64 blocks for 132 SMs; 64 × 64 gives 256.
 # - **Signed indices** cost a factor of 3.2, **spilled** sums one of 5.3.
-# - **The warp tile** is fed in full and reaches 45 % of the peak. The next limit stands in SASS: 81 instructions for 64
-#   multiply-adds, and up to 171 more per tile. 512 of 819 do arithmetic: at most 42 TFLOP/s.
+# - **The warp tile** is fed in full and reaches 45 % of the peak. The next limit stands in SASS: of 819 instructions
+#   per tile 512 do arithmetic, at most 42 TFLOP/s.
 
 # %% [markdown]
 # ## What limits us now?
@@ -515,8 +497,7 @@ gl.plots.recorded_roofline(
 # > are a limit, no gift.
 #
 # Shared memory could now feed every FP32 lane; slots for instructions are short. The warp *issues* one for every word
-# that it copies from global to shared memory and for every word of `C` that it stores, and trusts the assembler to
-# merge the rest. How wide is one load? That is chapter 08.
+# that it copies and for every word of `C` that it stores. How wide is one load? That is chapter 08.
 
 # %% [markdown]
 # ## Exercises
@@ -526,11 +507,9 @@ gl.plots.recorded_roofline(
 #
 # ## References
 #
-# - NVIDIA, [CUDA C++ Programming Guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/): launch bounds;
-#   technical specifications per compute capability.
+# - NVIDIA, [CUDA C++ Programming Guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/): launch bounds.
 # - NVIDIA, [CUTLASS: efficient GEMM](https://docs.nvidia.com/cutlass/media/docs/cpp/efficient_gemm.html): tiles of
 #   block, warp and thread.
-# - S. Boehm, [How to optimize a CUDA matmul kernel](https://siboehm.com/articles/22/CUDA-MMM), kernels 4, 5 and 10:
-#   128 × 128 × 8 with 8 × 8 patches, and warp tiles.
+# - S. Boehm, [How to optimize a CUDA matmul kernel](https://siboehm.com/articles/22/CUDA-MMM), kernels 4, 5 and 10.
 # - V. Volkov, [Better performance at lower
 #   occupancy](https://www.nvidia.com/content/GTC-2010/pdfs/2238_GTC2010.pdf), GTC 2010.

@@ -9,8 +9,7 @@
 #
 # - **Builds on:** [07](07_register_tiling.ipynb): patches, warp tiles; [04](04_coalescing.ipynb): sectors.
 # - **You will be able to:** predict requests, sectors and instructions of 32-, 64- and 128-bit access; say when an
-#   address is aligned, and what happens if not; treat ragged tails; read in PTX and SASS what the compiler merges by
-#   itself; use `float4` in CUDA C++ without its pitfalls.
+#   address is aligned, and what happens if not; treat ragged tails; use `float4` in CUDA C++ without its pitfalls.
 # - **Needs:** nothing; a GPU adds the stopwatch.
 # - **Time:** 75 minutes.
 
@@ -61,9 +60,8 @@ before = issue("k07_warp_tile")
 # %% [markdown]
 # ## The idea
 #
-# A load instruction names an address and a width: 4, 8 or 16 bytes per lane (`ld.v2.f32`, `ld.v4.f32`; in SASS
-# `LDG.64`, `LDG.128`). With 16 bytes a warp asks for 512 bytes at once: four floats, or eight halves, per lane. Here
-# is a copy whose width is a macro:
+# A load instruction names an address and a width: 4, 8 or 16 bytes per lane (`ld.v4.f32`; in SASS `LDG.128`): four
+# floats, or eight halves. Here is a copy whose width is a macro:
 
 # %%
 # %%cuda copy VEC=float
@@ -99,17 +97,15 @@ for name in WIDTHS:
 gl.plots.sector_map({name: copied(name, 0).trace for name in WIDTHS}, arrays=("src",))
 
 # %% [markdown]
-# Wide access moves *the same sectors* in a quarter of the instructions. It is no other memory path, and it does not
-# align anything to cache lines, as one can read: 16 bytes further, a request of 512 bytes straddles a 17th sector.
-# The rule of chapter 04 stands: neighbouring lanes, neighbouring addresses.
+# Wide access moves *the same sectors* in a quarter of the instructions. It does not align anything to cache lines, as
+# one can read: 16 bytes further, a request of 512 bytes straddles a 17th sector.
 
 # %% [markdown]
 # ## load4 and store4
 #
 # Numba has no vector types for arrays. `load4(array, index)` and `store4(array, index, x0, x1, x2, x3)` are
-# *intrinsics*: functions that hand LLVM, the compiler below Numba, a few lines of its own language, here "a load of
-# `<4 x float>` with alignment 16". `kernels/simt/vector.py` is the one place of this book
-# that does so. Indices count elements in memory order. What comes out:
+# *intrinsics* (`kernels/simt/vector.py`): they hand LLVM, the compiler below Numba, "a load of `<4 x float>` with
+# alignment 16". Indices count elements in memory order. What comes out:
 
 # %%
 from kernels.simt.edge import edge_load4, edge_store4
@@ -197,11 +193,10 @@ def vectorised(A, B, C):
             else:
                 edge_store4(C, m, n, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3])
 # %% [markdown]
-# - **`aligned`** asks two questions once per block. Does every row of `A`, `B` and `C` start at a multiple of 16
-#   bytes (K and N multiples of 4)? Does no tile stick out of the matrix, along K either? It trusts the base
-#   addresses: allocations begin at multiples of 256 bytes, slices such as `x[1:]` do not.
-# - **`edge_load4`, `edge_store4`** look at each element: zeros beyond the edge, nothing stored there. They serve the
-#   ragged tiles, and *all* tiles if the rows are not aligned. Libraries do it in the same way or pad their buffers.
+# - **`aligned`, `interior`**: does every row start at a multiple of 16 bytes, and does no tile stick out? The base
+#   addresses are trusted: allocations begin at multiples of 256 bytes, slices such as `x[1:]` do not.
+# - **`edge_load4`, `edge_store4`** look at each element. They serve the ragged tiles, and *all* tiles if the rows are
+#   not aligned.
 # - **`alignment=16`** for the shared arrays; a float array alone promises 4.
 
 # %%
@@ -230,10 +225,9 @@ for name, counters in {"warp tile": before, "vectorised": after}.items():
     print(f"{name:10} shared: {shared.requests:,} requests, {each}")
 
 # %% [markdown]
-# Inputs: a quarter of the requests, four times the sectors in each: no byte saved. `C` is another matter. The scalar
-# stores of the warp tile had lanes 16 bytes apart, so that each sector was touched by four instructions; now one
-# instruction fills it, and a quarter of the sectors remains. Shared memory takes fewer wavefronts, too; we come to
-# that.
+# Inputs: a quarter of the requests, four times the sectors in each. `C` is another matter: the warp tile's scalar
+# stores had lanes 16 bytes apart, four instructions for each sector; now one fills it. Shared memory takes fewer
+# wavefronts, too; why?
 
 # %%
 gl.plots.instruction_mix({"warp tile": before, "vectorised": after})
@@ -247,9 +241,8 @@ gl.plots.bank_grid([access for access in trace if access.kind == "ld"], limit=2)
 #
 # Two wavefronts for a load of `A`, four for one of `B`, and neither has a conflict. A 128-bit load is served by
 # quarters of a warp. But an H200 serves two neighbouring quarters *together* where all lanes `i` and `i ^ 1` want the
-# same address, or all `i` and `i ^ 2`. NVIDIA does not document that; it follows from 260 access patterns recorded
-# with Nsight Compute, and the emulator counts so. In our warp four neighbours share their row of `A`; no neighbours
-# share a column of `B`.
+# same address, or all `i` and `i ^ 2` (undocumented; it follows from access patterns recorded with Nsight Compute, and
+# the emulator counts so). In our warp neighbours share their row of `A`, none a column of `B`.
 
 # %% [markdown]
 # The lane's five bits choose one of 8 rows and one of 4 columns. **Predict:** which bit should go where, so that
@@ -263,9 +256,8 @@ for kernel in ("k08_vectorised", "k08_lane_pairs"):
     print(f"{kernel}: {each:.0f} wavefronts for 64 multiply-adds")
 
 # %% [markdown]
-# `k08_lane_pairs` differs in the lines for `row` and `col` alone: bit 0 chooses among columns, bit 1 among rows.
-# Lanes `i` and `i ^ 1` then share `A`, lanes `i` and `i ^ 2` share `B`. A third of the wavefronts is gone, for
-# nothing.
+# `k08_lane_pairs` differs in the lines for `row` and `col` alone: bit 0 chooses among columns, bit 1 among rows. Lanes
+# `i` and `i ^ 1` share `A`, `i` and `i ^ 2` share `B`: a third of the wavefronts is gone.
 #
 # ## Misaligned
 #
@@ -278,17 +270,15 @@ ptx = gl.compile(variants["float4"]).ptx
 print("in the PTX:", *re.findall(r"(?:ld|st)\.global[.\w]*", ptx))
 
 # %% [markdown]
-# Nothing degrades. The instruction is 128 bits wide whatever the address, and a GPU *stops the kernel* with a
-# misaligned-address error; every later call in that process fails, too. Offsets come from slices (`x[1:]`), from odd
-# row lengths, and from structures that put a small header before the data.
+# Nothing degrades. A GPU *stops the kernel* with a misaligned-address error, and every later call in that process
+# fails, too. Such offsets come from slices (`x[1:]`), odd row lengths, and small headers before the data.
 
 # %% [markdown]
 # ### Rows and padding
 #
-# A matrix is aligned if its first element is and its **pitch**, the distance of its rows, is a multiple of 16 bytes.
-# The same holds in shared memory, where the guides' padding of *one* word meets their `float4`. Lanes `2r` and `2r +
-# 1` store to rows 0 and 4 of `smem_a`, column `r`. **Predict** which of the three pitches is aligned, and which is
-# free of conflicts:
+# A matrix is aligned if its first element is and its **pitch**, the distance of its rows, is a multiple of 16 bytes, in
+# shared memory too, where the guides' padding of *one* word meets their `float4`. **Predict** which of three pitches is
+# aligned, and which lets lanes `2r` and `2r + 1` store to rows 0 and 4 without a conflict:
 
 # %%
 def ways(words):
@@ -305,8 +295,8 @@ for pitch in (128, 129, 132):
 #
 # ## What the compiler does by itself
 #
-# Must we write vectors at all? Here are four neighbours, copied one by one; the next cell fills in `Q` and `ALIGNED`
-# in four ways. **Predict** which of them becomes 128-bit.
+# Must we write vectors at all? Four neighbours, copied one by one; the next cell fills in `Q` and `ALIGNED` in four
+# ways. **Predict** which becomes 128-bit.
 
 # %%
 # %%cuda four
@@ -328,16 +318,16 @@ for qualifier in ("", "__restrict__"):
         print("   ", *re.findall(r"(?:ld|st)\.global[.\w]*", ptx))
 
 # %% [markdown]
-# The compiler needs two proofs. **No aliasing**: without `__restrict__` the store to `y[i]` might change `x[i + 1]`,
-# so that the loads may not move together. **Alignment**: a `float*` promises 4 bytes. For a shared array it knows the
-# address, so there it often merges by itself, as we saw in chapter 07. A `float4` is both promises, in our hand.
+# The compiler needs two proofs. **No aliasing**: without `__restrict__` the store to `y[i]` might change `x[i + 1]`.
+# **Alignment**: a `float*` promises 4 bytes. For a shared array it knows the address, and often merges by itself
+# (chapter 07). A `float4` is both promises.
 
 # %% [markdown]
 # ### The read-only path
 #
-# `.nc` in the listing is the *non-coherent* load, `__ldg(p)` in CUDA C++: it says that nobody writes the data while
-# the kernel runs. On Kepler it led to a cache of its own; since Volta, data of both kinds lie in the same L1. With
-# `const` and `__restrict__` the compiler uses it unasked; Numba, which cannot know, does not:
+# `.nc` in the listing is the *non-coherent* load, `__ldg(p)` in CUDA C++: nobody writes the data while the kernel runs.
+# On Kepler it led to a cache of its own; since Volta all data lie in the same L1. With `const` and `__restrict__` the
+# compiler uses it unasked; Numba, which cannot know, does not:
 
 # %%
 ptx = gl.compile("k08_vectorised").ptx
@@ -442,8 +432,7 @@ gl.plots.recorded_roofline(
 )
 
 # %% [markdown]
-# Both stand at one intensity, as they request the same bytes; what has changed is the number of instructions that ask
-# for them.
+# Both stand at one intensity: the same bytes, asked for by fewer instructions.
 
 # %% [markdown]
 # ### What the counters say
@@ -456,9 +445,9 @@ gl.plots.recorded_roofline(
 # | sectors of the stores | 8.4 | 2.1 |
 # | wavefronts of shared loads | 403 | 403 |
 #
-# Global access shrank as predicted. In shared memory nothing changed: `ptxas` had merged the warp tile's loads already;
-# only the PTX, which we count, had four times as many. Nor is it the limit any more: `k08_lane_pairs` drops a third of
-# its wavefronts and gains 0.6 %. At 1024 all four starve: 64 blocks for 132 SMs.
+# Global access shrank as predicted. In shared memory nothing changed: `ptxas` had merged the warp tile's loads already.
+# Nor is it the limit any more: `k08_lane_pairs` drops a third of its wavefronts and gains 0.6 %. At 1024 all four
+# starve: 64 blocks for 132 SMs.
 
 # %% [markdown]
 # ### Is Numba the limit?
