@@ -28,6 +28,7 @@ from .scheduler import Scheduler
 from .wgmma import Wgmma
 
 NO_PROGRESS = 200_000  # segments run since a CTA last finished: a livelock
+LATEST = 2_000  # segments run before copies that somebody waits for land, though others still run (in a waiting loop?)
 
 
 class Machine(Scheduler):
@@ -60,7 +61,7 @@ class Machine(Scheduler):
         self.schedule = schedule
         self.random = np.random.default_rng(schedule) if isinstance(schedule, int) else None
         self.capacity = unit.capacity
-        self.steps = self.last_progress = 0
+        self.steps = self.last_progress = self.last_landing = 0
         self.runnable, self.parked = {}, {}
         self.everyone, self.had_faults = None, False
         self.slot_cta = np.full(slots, -1, np.int64)
@@ -132,6 +133,10 @@ class Machine(Scheduler):
                 self.wake_parked()
                 if not self.runnable and not self.mbarriers.idle():
                     self.deadlock()
+                self.last_landing = self.steps
+            elif self.mbarriers.waits and self.steps - self.last_landing > LATEST:
+                self.mbarriers.land()
+                self.last_landing = self.steps
             number, group = self.pick()
             segment = segments[number]
             self.steps += 1

@@ -262,16 +262,20 @@ class Mbarriers:
             self.arrived.setdefault(deferred.key, []).append(deferred)
         self.arrive(deferred.site, deferred.key, deferred.idx, ones)
 
+    def land(self):
+        """Land what somebody waits for."""
+        for deferred in [d for d in self.deferred if d.key in self.waits]:
+            if deferred.key in self.waits:
+                self.deferred.remove(deferred)
+                self._arrive_deferred(deferred)
+        self.machine.bulk.land_awaited(self.waits)
+
     def idle(self):
         """Nothing can run: land what somebody waits for, else answer the waits with false. False: a deadlock."""
         machine = self.machine
         if not self.waits:
             return False
-        for deferred in [d for d in self.deferred if d.key in self.waits]:
-            if deferred.key in self.waits:
-                self.deferred.remove(deferred)
-                self._arrive_deferred(deferred)
-        machine.bulk.land_awaited(self.waits)
+        self.land()
         if machine.runnable:
             return True
         self.rounds += 1

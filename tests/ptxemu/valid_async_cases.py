@@ -65,6 +65,7 @@ VALID = [
     ),
     Valid("store_tiles", ONE, EIGHT, (tmap(f32(24, 32), (32, 8)), np.float32(0.5), 3), {0: ramp(24, 32) / 2}),
     Valid("store_tiles", ONE, EIGHT, (tmap(f32(21, 28), (32, 8)), np.float32(1), 3), {0: ramp(24, 32)[:21, :28]}),
+    Valid("store_what_is_inside", ONE, WARP, (tmap(f32(5, 20), (32, 8)), 5, 20), {0: ramp(8, 32)[:5, :20]}),
     Valid("store_two_buffers", ONE, EIGHT, (tmap(f32(56, 32), (32, 8)), 7), {0: ramp(56, 32)}),
     Valid("add_tiles", (3, 1, 1), EIGHT, (tmap(np.zeros_like(added), (32, 8)), f32(256) * 0), {0: 3 * added}),
     Valid("linear_copies", (3, 1, 1), TWO_WARPS, (linear, f32(3, 256), 256), {1: 2 * linear}),
@@ -73,6 +74,10 @@ VALID = [
     Valid("async_copies_arrive", ONE, TWO_WARPS, (linear, f32(64), 3), {1: linear[:, ::-1][:, :64].sum(0)}),
     Valid("async_copies_and_arrive", ONE, TWO_WARPS, (linear[0], f32(64)), {1: linear[0, ::-1][:64]}),
     Valid("map_in_global_memory", ONE, EIGHT, (tmap(column, (32, 8)), f32(256)), {1: column[:8]}),
+    Valid(
+        "flag_beside_a_copy", ONE, TWO_WARPS, (tmap(column, (32, 8)), f32(288), np.zeros(1, np.int32)),
+        {1: np.append(column[:8], column[0])},
+    ),
     Valid("invalidated_and_again", ONE, TWO_WARPS, (f32(64),), {0: np.arange(64)}),
     Valid(
         "multicast_halves", (4, 1, 1), NINE, (tmap(column, (32, 4)), f32(1024), 7),

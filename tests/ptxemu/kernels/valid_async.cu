@@ -325,3 +325,36 @@ extern "C" __global__ __cluster_dims__(2, 1, 1) void multicast_halves(map_t a, f
   }
   cluster_sync();
 }
+
+extern "C" __global__ void flag_beside_a_copy(map_t a, float* out, int* flag) {  // one warp polls while another waits
+  __shared__ alignas(128) float tile[8][32];
+  __shared__ mbar_t bar;
+  int t = threadIdx.x;
+  init_one(&bar, 1);
+  if (t < 32) {
+    if (t == 0) { arrive_expect(&bar, sizeof tile); load2(tile, &a, 0, 0, &bar); }
+    wait(&bar, 0);
+    for (int r = 0; r < 8; ++r) out[32 * r + t] = tile[r][t];
+    __threadfence();
+    __syncwarp();
+    if (t == 0) *(volatile int*)flag = 1;
+  } else {
+    while (*(volatile int*)flag == 0) {}
+    __threadfence();
+    out[256 + t - 32] = out[t - 32];
+  }
+}
+
+extern "C" __global__ void store_what_is_inside(map_t c, int rows, int columns) {  // the rest of the box is never written
+  __shared__ alignas(128) float tile[8][32];
+  int t = threadIdx.x;
+  for (int r = 0; r < rows; ++r)
+    if (t < columns) tile[r][t] = 32 * r + t;
+  fence_async();
+  __syncthreads();
+  if (t == 0) {
+    store2(&c, 0, 0, tile);
+    commit_bulk();
+    wait_bulk_read<0>();
+  }
+}
