@@ -80,9 +80,10 @@ def variable_name(symbol, position):
     """Readable name of a shared variable: "_ZZ5tiledE2As" is "As", "_ZN2ns4smemE" is "smem"; Numba's have no name and
     become "array 1", "array 2".
     """
-    match = re.search(r"E(\d+)(\w+)$", symbol)
-    if symbol.startswith("_ZZ") and match and len(match[2]) >= int(match[1]):
-        return match[2][: int(match[1])]
+    for match in reversed(list(re.finditer(r"E(\d+)", symbol)) if symbol.startswith("_ZZ") else []):
+        rest, length = symbol[match.end() :], int(match[1])
+        if re.fullmatch(r"(_\d+)?", rest[length:]) and len(rest) >= length:
+            return rest[:length]
     rest, last = symbol.removeprefix("_ZN") if symbol.startswith("_ZN") else "", ""
     while match := re.match(r"(\d+)", rest):
         start, length = match.end(), int(match[1])
