@@ -53,13 +53,14 @@ def cycles_per_tile(BK, BM=128, BN=256, share=0.62):
 
 
 def time_to_arrive(stages, BK):
-    """From the copy's start, in the first step of a tile, to the wait before the last step of the tile it needs."""
+    """From the first step of a tile to the wait before the last step of the tile before the copied one."""
     return (stages - 1 - 16 / BK) * cycles_per_tile(BK)
 
 
 print(f"latency: {latency} cycles", "(measured)" if measured else "(assumed)")
 for stages in (2, 3, 4, 5):
-    print(stages, "stages:", ", ".join(f"BK = {BK}: {time_to_arrive(stages, BK):5.0f} cycles" for BK in (32, 64)))
+    short, long = (time_to_arrive(stages, BK) for BK in (32, 64))
+    print(f"{stages} stages: BK = 32: {short:5.0f} cycles, BK = 64: {long:5.0f} cycles")
 
 # %% [markdown]
 # (Modelled.) Half a tile, 413 cycles, is enough for L2 on an idle machine, and too little for DRAM. And that latency is
@@ -77,7 +78,7 @@ print(f"DRAM wants {wanted / 1e6:.1f} MB in flight")
 for stages in (2, 3, 4, 5):
     tile = 2 * 32 * (128 + 256)
     flight = 132 * (stages - 1) * tile
-    print(f"{stages} stages: {stages * tile / 1024:.0f} KB of shared memory, {flight / 1e6:.1f} MB in flight")
+    print(f"{stages} stages: {stages * tile // 1024} KB per SM, {flight / 1e6:.1f} MB in flight")
 
 # %% [markdown]
 # So bytes are no problem even with two stages; *time* is. These are two different shortages, and a queue cures one of
@@ -119,7 +120,7 @@ gl.widgets.timeline(
 
 # %%
 def open_groups(tiles, S, empty_commits):
-    """Return for each tile the groups, by their tile, that may be open when the wait before it returns."""
+    """Return for each tile the groups, by their tile, that may be open after the wait for it."""
     groups, found = [*range(min(S - 1, tiles))], []
     for tile in range(tiles):
         found.append([g for g in groups[-(S - 2):] if g is not None])
@@ -232,11 +233,13 @@ gl.check(multistage, rule=rule)
 
 # %% [markdown]
 # The emulator lets copies land as late as the waits allow ("late") and at once ("early"), so that a wait that is too
-# weak shows without luck. Here is what it saw of one CTA: the groups of 10 tiles in their slots.
+# weak shows without luck. Here is what it saw of one CTA: the groups of 10 tiles in their slots. (10 to 12 lie beyond
+# the last tile and bring zeros.)
 
 # %%
 events = gl.trace_events("k12_4_stages_of_32", 128, 256, 320)
-gl.plots.timeline(gl.plots.roles(events), unit="events", title="Groups under way, 4 stages, 10 tiles")
+groups = gl.plots.roles(events)
+gl.plots.timeline(groups, unit="events", title="Groups under way, 4 stages, 10 tiles")
 
 # %% [markdown]
 # Nothing about the swizzle has changed, but stages of 24 KB start at other addresses. **Predict:** does that make
@@ -261,7 +264,8 @@ for kernel in ("k11_double_buffer", "k12_4_stages_of_32", "k12_tile_order"):
 # is smaller, at 4096³ and where `C` is four times as wide?
 
 # %%
-gl.plots.tile_order({"along rows": None, "groups of 8 rows": 8}, tiles=(32, 64), wave=132, tile=(128, 256))
+orders = {"along rows": None, "groups of 8 rows": 8}
+gl.plots.tile_order(orders, tiles=(32, 64), wave=132, tile=(128, 256))
 
 # %% [markdown]
 # The trick is short, and one guide has it wrong. Its formula works in widths of 8 *columns*:
@@ -294,7 +298,7 @@ for order in (guide, grouped):
 
 # %%
 QUEUES = [(2, 32), (3, 32), (4, 32), (5, 32), (2, 64), (3, 64), (4, 64)]
-names = {q: "k12_tile_order" if q == (3, 64) else f"k12_{q[0]}_stages_of_{q[1]}" for q in QUEUES}
+names = {(S, BK): f"k12_{S}_stages_of_{BK}" for S, BK in QUEUES} | {(3, 64): "k12_tile_order"}
 found = {q: gl.measure(name, 4096, 4096, 4096) for q, name in names.items()}
 print("stages  BK  KB of shared memory  time to arrive  TFLOP/s at 4096")
 for (S, BK), m in found.items():
@@ -302,7 +306,9 @@ for (S, BK), m in found.items():
     print(f"{S:6} {BK:3} {S * 2 * BK * 384 // 1024:20} {time_to_arrive(S, BK):15.0f}  {rate}")
 
 # %%
-by_BK = {f"BK = {BK}": [(S, m.tflops) for (S, b), m in found.items() if b == BK and m.tflops] for BK in (32, 64)}
+by_BK = {"BK = 32": [], "BK = 64": []}
+for (S, BK), m in found.items():
+    by_BK[f"BK = {BK}"] += [(S, m.tflops)] if m.tflops else []
 gl.plots.lines(by_BK, x="stages", y="TFLOP/s", title="Stages at 4096 × 4096 × 4096, H200")
 
 # %% [markdown]
@@ -351,7 +357,7 @@ for name in ("tensor_pct", "issue_pct", "l2_hit_pct"):
     print(f"{name}: {profile[name]:.0f} %" if name in profile else f"{name}: not recorded yet")
 stalls = {name[6:]: value for name, value in profile.items() if name.startswith("stall_") and value >= 0.1}
 ordered = sorted(stalls.items(), key=lambda stall: -stall[1])
-print("cycles that a warp waits, per instruction:", ", ".join(f"{name} {cycles:.1f}" for name, cycles in ordered))
+print("cycles that a warp waits, per instruction:", ", ".join(f"{n} {c:.1f}" for n, c in ordered))
 
 # %%
 gl.plots.ladder_table({
