@@ -228,7 +228,7 @@ def sanitizer_table(directory: Path | None = None) -> str:
 
 
 TABLES = {
-    "climb": climb, "ladder": ladder, "ladder-full": ladder_full, "ladder-traffic": ladder_traffic,
+    "ladder": ladder, "climb": climb, "ladder-full": ladder_full, "ladder-traffic": ladder_traffic,
     "ladder-counters": ladder_counters, "sanitizer": sanitizer_table, "ceilings": ceilings,
     "hardware-compute": hardware_compute, "hardware-memory": hardware_memory, "hardware-sources": hardware_sources,
 }  # fmt: skip
