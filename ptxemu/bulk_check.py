@@ -164,7 +164,7 @@ class BulkChecks(ProxyChecks):
                 f"starts a bulk store of {copy.nbytes} bytes and ends without waiting until it has read "
                 f"{self.place((copy.slot, copy.at))}"
             )
-            self.say("copy-unfinished", copy.site, copy.lane, words)
+            self.say("copy-unfinished", copy.site, copy.lane, words, severity="warning")  # published kernels do so
 
     def touched(self, site, addr, lanes, same):
         """Report generic accesses to shared memory that meet a copy under way; return the rest of the lanes."""
