@@ -314,8 +314,8 @@ gl.plots.lines(by_BK, x="stages", y="TFLOP/s", title="Stages at 4096 × 4096 × 
 # %% [markdown]
 # **Outcome** (H200, 2026-11-30). Two stages of 32 `k` are far behind, as their 413 cycles said. Three have three
 # times as long and come close to the best; the fourth and fifth add next to nothing. With `BK = 64` there are half as
-# many waits and barriers per `k`, and three stages are the fastest queue, for 144 KB. More than that is a longer
-# queue and no faster one.
+# many waits and barriers per `k`: these queues are the fastest, and three stages do as well as four, for 144 KB
+# instead of 192. Once the copies arrive in time, a longer queue is no faster.
 
 # %% [markdown]
 # One guide found three stages *slower* than two, and `BK = 64` slower than 32, on a laptop's RTX 5060, and guessed at
@@ -368,7 +368,7 @@ gl.plots.ladder_table({
 
 # %% [markdown]
 # The tensor pipe is what a warp waits for most of all; barriers, fragments and copies take the rest. With nothing but
-# `mma.sync` in a loop this GPU reaches 633 TFLOP/s, so the better part of that is reached, and cuBLAS, with another
+# `mma.sync` in a loop this GPU reaches some 630 TFLOP/s (chapter 11): most of that is reached, and cuBLAS, with another
 # instruction, is beyond it. But is bf16 what we want to multiply?
 
 # %% [markdown]
