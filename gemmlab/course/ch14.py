@@ -7,6 +7,7 @@ import kernels
 from gemmlab.grading.exercise import Choice
 from gemmlab.grading.kernel_exercise import Kernel
 from gemmlab.grading.targets import NoDouble, StoredOnce
+from gemmlab.grading.targets_async import Keeps
 from gemmlab.grading.targets_shared import NoConflicts
 
 RING = replace(
@@ -20,6 +21,12 @@ RING = replace(
 BOXED = replace(RING, args=(*RING.args[:2], "map(C,64,64,128)", *RING.args[3:]))
 PROBE = (64, 128, 320)  # five steps: the ring of two stages goes round twice
 
+
+STORE_WAITED = Keeps(
+    r"cp\.async\.bulk\.wait_group",
+    "the block ends while the copy may still read its shared memory: commit the copy's group, and wait for it "
+    "(cp_async_bulk_commit_group, cp_async_bulk_wait_group_read<0>)",
+)
 
 MAPS = {
     "narrow": "a row has 200 bytes, no multiple of 16",
@@ -60,7 +67,7 @@ EXERCISES = (
         id="14.4",
         title="Repair the way back",
         spec=replace(BOXED, name="14.4"),
-        targets=(NoDouble(), StoredOnce(), NoConflicts()),
+        targets=(NoDouble(), StoredOnce(), NoConflicts(), STORE_WAITED),
         probe_shape=PROBE,
     ),
 )

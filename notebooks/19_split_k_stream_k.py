@@ -1,0 +1,340 @@
+# %% [markdown]
+# # 19 · Split-K and Stream-K
+#
+# **What if there are too few tiles?** A GPU with 132 SMs and 16 tiles leaves 116 of them idle, however good the kernel
+# is. We cut along K: several SMs share a tile, and somebody must add up their parts.
+
+# %% [markdown]
+# ## At a glance
+#
+# - **Builds on:** [18](18_persistent.ipynb): persistent kernels; [17](17_clusters.ipynb): distributed shared memory.
+# - **You will be able to:** tell from the number of tiles which share of a GPU can work; choose between sliced-K,
+#   Split-K and Stream-K; publish a partial sum with a flag, and prove that it is safe; say what the sum costs, in
+#   bytes.
+# - **Needs:** nothing; Hopper (sm_90a) natively.
+# - **Time:** 90 minutes.
+
+# %% tags=["setup", "hide-input"]
+# Set-up, the same in every notebook: find the course, or fetch it.
+import subprocess
+import sys
+from pathlib import Path
+
+root = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / "gemmlab").is_dir()), Path("gemm-ladder"))
+if not root.is_dir():
+    url = "https://github.com/gemm-ladder/gemm-ladder"
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", "--branch=main", url, root.name], check=True)
+sys.path.insert(0, str(root.resolve()))
+
+import numpy as np
+
+import gemmlab as gl
+
+# %load_ext gemmlab.magic
+print(gl.device().reason)
+
+# %% [markdown]
+# ## The limit
+#
+# Tiles run in rounds of 132. The last round is rarely full, and with few tiles there is only a last round. **Predict**
+# the share of the machine that can work, with tiles of 128 × 128: 512 × 512, 1024², 2176², 4096².
+
+# %%
+import kernels
+from gemmlab.plots.quantisation import efficiency, tiles_of
+from kernels import ROOT
+
+BF16 = dict.fromkeys(("a_dtype", "b_dtype", "c_dtype"), "bfloat16")
+
+for size in (512, 1024, 2176, 4096):
+    tiles = tiles_of(size, size, 128, 128)
+    print(f"{size}²: {tiles:5} tiles, {efficiency(tiles):4.0%} of 132 SMs work (modelled)")
+
+# %%
+gl.plots.wave_quantisation((128, 128), sizes=range(512, 5121, 128))
+
+# %% [markdown]
+# Persistent kernels do not change this, whatever a guide says: 133 tiles take two rounds in any order. Smaller tiles
+# make more of them, but read more bytes per FLOP. What is left to cut is K.
+#
+# ## The idea: four ways to share a tile
+#
+# | | who shares | parts meet in | sum |
+# |---|---|---|---|
+# | sliced-K | warpgroups of a CTA | shared memory | a barrier |
+# | Split-K, cluster | CTAs of a cluster (at most 8) | distributed shared memory | a cluster barrier |
+# | Split-K | any CTAs | global memory, mostly L2 | flags |
+# | Stream-K | all CTAs, cut where they happen to | global memory, mostly L2 | flags |
+
+# %% [markdown]
+# **Stream-K** (Osama, Merrill, Cecka, Garland and Owens, 2023) lays the k steps of all tiles in one row and cuts it
+# into equal shares, one per SM. Nobody waits for a last round, but tiles are cut in odd places. Here are 20 tiles of 12
+# steps on 8 SMs; a colour per kind, gaps are idle.
+
+# %%
+def cut(tiles, steps, sms, parts=1):
+    """Return stamps (sm, group, kind, start, end) of tiles cut into `parts`; kind 1: a part."""
+    each, rows = steps // parts, []
+    for job in range(tiles * parts):
+        start = job // sms * each
+        rows.append((job % sms, 0, int(parts > 1), start, start + each))
+    return np.array(rows)
+
+
+def stream(tiles, steps, sms):
+    """Return the stamps of Stream-K: equal shares of all steps, cut at the tiles' ends."""
+    rows = []
+    for sm in range(sms):
+        first, last = tiles * steps * sm // sms, tiles * steps * (sm + 1) // sms
+        edges = [first, *range((first // steps + 1) * steps, last, steps), last]
+        for a, b in zip(edges, edges[1:], strict=False):
+            rows.append((sm, 0, int(b - a < steps), a - first, b - first))
+    return np.array(rows)
+
+
+NOTE = "Modelled. Green: a whole tile; the other colour: a part of one."
+SHOWN = {"kinds": {0: "compute", 1: "store"}, "sms": 8, "unit": "k steps", "caption": NOTE}
+gl.plots.gantt(cut(20, 12, 8), title="Whole tiles: three rounds", **SHOWN)
+
+# %%
+gl.plots.gantt(cut(20, 12, 8, parts=2), title="Split-K, two parts: five half rounds", **SHOWN)
+
+# %%
+gl.plots.gantt(stream(20, 12, 8), title="Stream-K: equal shares", **SHOWN)
+
+# %% [markdown]
+# In general, over the number of tiles (sums left out):
+
+# %%
+gl.plots.split_efficiency(tiles=range(1, 301), steps=64, splits=(2, 8))
+
+# %% [markdown]
+# ## The kernel: sliced-K
+#
+# The smallest case has everything but the distance. A tile of 64 rows cannot be dealt out to two warpgroups by rows,
+# since `wgmma` takes 64 at least. So each takes every other k step, with a ring of its own, and they exchange halves.
+
+# %% tags=["kernel"] gemmlab={"kernel": "hopper/k19_sliced_k.cu"}
+# %%cuda sliced_k
+# #include "ptx/barrier.cuh"
+# #include "ptx/registers.cuh"
+# #include "tile/mainloop.cuh"
+# #include "tile/store_direct.cuh"
+#
+# constexpr int BM = 64, BN = 128, DEPTH = 4, R = BN / 2;
+#
+# struct Shared {
+#   union {
+#     Stages<BM, BN, DEPTH, 1> slice[2];  // a ring for each warpgroup
+#     float4 part[2][R / 8][128];         // over the first stages, at the end
+#   };
+# };
+#
+# extern "C" __global__ void __launch_bounds__(384, 1)
+# sliced_k(const __grid_constant__ CUtensorMap A,
+#          const __grid_constant__ CUtensorMap B, T* C, int M, int N, int K) {
+#   extern __shared__ __align__(1024) unsigned char raw[];
+#   Shared& s = *reinterpret_cast<Shared*>(raw);
+#   int warpgroup = threadIdx.x / 128, thread = threadIdx.x % 128;
+#   int m = blockIdx.y * BM, n = blockIdx.x * BN, steps = (K + BK - 1) / BK;
+#   if (threadIdx.x == 0)
+#     for (auto& slice : s.slice) slice.init(4);
+#   __syncthreads();
+#
+#   if (warpgroup == 0) {  // the producer deals the k steps out in turn
+#     setmaxnreg_dec<40>();
+#     Ring<DEPTH> even, odd;
+#     for (int k = 0; threadIdx.x == 0 && k < steps; k += 2) {
+#       s.slice[0].produce(even, A, B, m, n, k, k + 1, 0);
+#       if (k + 1 < steps) s.slice[1].produce(odd, A, B, m, n, k + 1, k + 2, 0);
+#     }
+#     return;
+#   }
+#   setmaxnreg_inc<232>();
+#   int w = warpgroup - 1;
+#   Ring<DEPTH> ring;
+#   Consumer my = consumer_of<1>(s.slice[w], 0);
+#   float acc[1][R];
+#   if (steps <= w)
+#     for (float& x : acc[0]) x = 0;
+#   consume<BN, 1>(s.slice[w], ring, my, acc, (steps + 1 - w) / 2);
+#   for (auto& part : acc) wgmma_wait_group<0>(part);
+#
+#   // Give the other warpgroup the columns that it stores, keep 64 of our own.
+#   bar_sync(1, 256);  // nobody reads the stages any more
+#   float keep[R / 2], give[R / 2];
+# #pragma unroll
+#   for (int i = 0; i < R / 2; ++i) {
+#     keep[i] = acc[0][i], give[i] = acc[0][R / 2 + i];
+#     if (w == 1) keep[i] = acc[0][R / 2 + i], give[i] = acc[0][i];
+#   }
+# #pragma unroll
+#   for (int i = 0; i < R / 8; ++i) {
+#     const float* x = give + 4 * i;
+#     s.part[w][i][thread] = make_float4(x[0], x[1], x[2], x[3]);
+#   }
+#   bar_sync(1, 256);
+# #pragma unroll
+#   for (int i = 0; i < R / 8; ++i) {
+#     float* x = keep + 4 * i;
+#     float4 other = s.part[1 - w][i][thread];
+#     x[0] += other.x, x[1] += other.y, x[2] += other.z, x[3] += other.w;
+#   }
+#   store_direct<BN / 2>(keep, C, m, n + w * BN / 2, M, N);
+# }
+
+# %% [markdown]
+# - **Two rings, one producer.** Stage by stage it serves one warpgroup, then the other.
+# - **Both store.** Each gives half of its sums away and adds what it gets: no warpgroup idles at the end.
+# - **The first barrier** says that no `wgmma` reads the stages any more; only then may they hold parts.
+# - **Indices are constants**: `acc[0][R / 2 + i]` with a variable base would put the accumulators into local memory,
+#   and ptxas would serialise every `wgmma` (C7514).
+
+# %%
+rule = {
+    "grid": ["cdiv(N, 128)", "cdiv(M, 64)", "1"],
+    "block": [384, 1, 1],
+    "shared": 8 * 24 * 1024 + 2048,
+    "args": ["map(A, 64, 64, 128)", "map(B, 64, 64, 128)", "C", "M", "N", "K"],
+    **BF16,
+}
+gl.check(sliced_k, rule=rule)
+
+# %% [markdown]
+# ## Across CTAs: a flag
+#
+# Between CTAs there is no barrier short of the grid's end (or of a cluster's). A part goes to global memory, then a
+# flag says so. Four things make that right:
+#
+# 1. **Release and acquire.** The data is written *before* `st.release` or `atom…acq_rel` of the flag, and read after
+#    `ld.acquire` has seen it. One lane signals for its warp, behind `__syncwarp`.
+# 2. **A fixed order.** Parts are added in the order of k, not of arrival: FP32 addition is not associative, and
+#    `atomicAdd` gives other bits every time.
+# 3. **All CTAs run.** Who spins on a flag occupies an SM; if the writer has not started, both wait for ever. Hence
+#    grids of at most one CTA per SM.
+# 4. **Flags go back to zero**, for the next launch.
+
+# %%
+source = (ROOT / "hopper" / "k19_split_k.cu").read_text()
+print(source[source.index("  // Leave the part") :])
+
+# %% [markdown]
+# **Predict** what the emulator says if the flag is set with an ordinary store, and if nobody waits.
+
+# %%
+SIGNAL = "atom_add_acq_rel_gpu(p.counters, 1);"
+POLL = "while (ld_acquire_gpu(p.counters) < parts) {"
+BREAKS = {
+    "no release": (SIGNAL, "atomicAdd(p.counters, 1);"),
+    "no wait": (POLL, "if (false) {"),
+}
+spec = kernels.spec("k19_split_k")
+for what, (old, new) in BREAKS.items():
+    broken = gl.cuda_source(source.replace(old, new), "split_k")
+    try:
+        gl.check(broken, [(128, 128, 512)], rule=spec.rule() | BF16, quiet=True)
+    except gl.CheckError as error:
+        print(f"{what}:", *str(error).splitlines()[:2], sep="\n  ", end="\n\n")
+
+# %% [markdown]
+# Right values, by luck, in both cases if the schedule is kind. Some texts add the parts with a second kernel instead:
+# its launch is the barrier, and costs one.
+#
+# ## What the sum costs
+#
+# A part of 128 × 128 is 64 KB of FP32, written once and read once, where the C tile itself has 32 KB of bf16.
+# **Predict** for 256 × 256 × 1024, so 4 tiles: who reads more of A and B, and how many bytes do the parts add?
+
+# %%
+WAYS = ("k18_pingpong", "k19_sliced_k", "k19_split_k_cluster4", "k19_split_k", "k19_stream_k")
+MOVES = {
+    "tiles": ("cp.async.bulk.tensor", "global", "ld"),
+    "parts out": ("st.global.v4", "global", "st"),
+    "parts in": ("ld.global.v4", "global", "ld"),
+    "from peers": ("ld.shared::cluster", "shared", "ld"),
+}
+print(" " * 20, *(f"{what:>11}" for what in MOVES), "(MB requested)")
+for kernel in WAYS:
+    sites = gl.count(kernel, 256, 256, 1024).sites
+    moved = [
+        sum(s.bytes for s in sites if s.opcode.startswith(name) and [s.space, s.op] == kind)
+        for name, *kind in MOVES.values()
+    ]
+    print(f"{kernel:20}", *(f"{n / 1e6:11.2f}" for n in moved))
+
+# %% [markdown]
+# ## Predict, then measure
+#
+# **Predict** the best way at each of these: 16 tiles with a K of 16,384; 64 tiles; 289 tiles; 128 tiles in four rows;
+# and 1,024 tiles, where all that was done here is only cost.
+
+# %%
+SHAPES = ((512, 512, 16384), (1024,) * 3, (2176,) * 3, (512, 4096, 4096), (4096,) * 3)
+KERNELS = ("k18_cooperative", "k18_pingpong", "k19_sliced_k", "k19_split_k")
+KERNELS += ("k19_split_k_cluster4", "k19_split_k_cluster8", "k19_stream_k", "k19_split_tail")
+print(" " * 21, *(f"{'x'.join(map(str, shape)):>15}" for shape in SHAPES))
+for name in KERNELS:
+    found = [gl.measure(name, *shape) for shape in SHAPES]
+    print(f"{name:21}", *(f"{m.ratio:15.2f}" if m.ratio else f"{'-':>15}" for m in found))
+print("ratio to the best of cuBLAS; -: not recorded.", found[0].label)
+
+# %%
+few = [r for kernel in KERNELS for r in gl.results.find(kernel, 512, 512, 16384)]
+if few:
+    gl.plots.ladder_bars(few, title="16 tiles, K = 16,384")
+
+# %%
+rungs = ["k18_pingpong", "k19_split_k", "k19_stream_k"]
+counters = {kernel: gl.count(kernel, 512, 512, 2048) for kernel in rungs}
+gl.plots.recorded_roofline(
+    "H200", "bfloat16", kernels=rungs, shape=SHAPES[0], bytes="requested", counters=counters
+)
+
+# %% [markdown]
+# ## Why equal shares are not equal time
+#
+# Stream-K's plan is perfect: every SM gets the same number of steps, to within one. Yet two things are not in the plan.
+# First, whole tiles that run side by side ask for the *same* k of A's rows and B's columns at the same time, and L2
+# serves a request once for several SMs. Workers of Stream-K stand at different k. Second, each sum is a store to L2, a
+# flag, a load, one after the other, at the end, when nothing else is left to do.
+
+# %% [markdown]
+# **Split tail** (`k19_split_tail`) keeps whole tiles for the full rounds and cuts only the rest, all at the same k. And
+# a cluster of eight has a third cost: clusters are placed on one GPC, and whatever SMs of a GPC do not fill eight stay
+# empty.
+#
+# ## What limits us now?
+#
+# > **Takeaway.** Too few tiles are cured along K, at a price per part: 64 KB each way and one wait for the slowest. Cut
+# > as
+# > little as fills the machine, all at the same k, and add in a fixed order.
+
+# %%
+gl.plots.ladder_table({
+    "k18_pingpong": ("16 of 132 SMs work", "too few tiles"),
+    "k19_sliced_k": ("32 tiles of half the size", "too few tiles"),
+    "k19_split_k_cluster4": ("64 SMs work", "clusters do not fill the machine"),
+    "k19_split_k": ("128 SMs work", "the sum: parts through L2"),
+    "k19_stream_k": ("132 SMs work", "the sum, and requests that L2 cannot merge"),
+}, shape=(512, 512, 16384))
+
+# %% [markdown]
+# Which kernel for which shape is a choice of its own: tile, cluster, split and order. Libraries keep tables or models
+# for it. And so far C is all that leaves a tile; a bias, an activation, a scale want to ride along. What else fits into
+# the epilogue? That is chapter 20.
+
+# %% [markdown]
+# ## Exercises
+#
+# In [exercises/19_split_k_stream_k.ipynb](../exercises/19_split_k_stream_k.ipynb): **19.1** the share that works,
+# **19.2** deal out the steps, **19.3** add up the parts.
+#
+# ## References
+#
+# - M. Osama, D. Merrill, C. Cecka, M. Garland, J. Owens, [Stream-K: work-centric parallel decomposition for dense
+#   matrix-matrix multiplication on the GPU](https://arxiv.org/abs/2301.03598), PPoPP 2023.
+# - NVIDIA, [CUTLASS: efficient GEMM in
+#   CUDA](https://github.com/NVIDIA/cutlass/blob/main/media/docs/cpp/efficient_gemm.md): split-K and sliced-K
+#   reductions.
+# - NVIDIA, [PTX ISA](https://docs.nvidia.com/cuda/parallel-thread-execution/): memory consistency model, `ld.acquire`,
+#   `st.release`.
