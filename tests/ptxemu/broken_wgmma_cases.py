@@ -22,6 +22,7 @@ BROKEN = [
     Broken("weak_wait", REGISTERS, ONE, GROUP, (A, B, f32(128)), says=("wait_group 1 of line", "newest 1")),
     Broken("single_buffer", OVERWRITTEN, ONE, GROUP, (A, B, D, 3), says=("still reads",)),
     Broken("one_stage_too_few", OVERWRITTEN, ONE, GROUP, (A, B, D, 4), says=("still reads",)),
+    Broken("stage_released_before_the_wait", OVERWRITTEN, ONE, TWO_GROUPS, (A, B, D, 3), says=("still reads",)),
     Broken("waits_for_its_own_warp", RACE, ONE, GROUP, (A, B, D), says=("its own warp", "every warp")),
     Broken("no_proxy_fence", PROXY, ONE, GROUP, (A, B, D), says=("no fence.proxy.async", "generic proxy")),
     Broken("proxy_fence_before_the_stores", PROXY, ONE, GROUP, (A, B, D, 2)),

@@ -1,5 +1,6 @@
 // Kernels with one mistake each around wgmma. "// here" marks the line that the finding must name, "// other" the second
 // party. broken_wgmma_cases.py has launches and expectations.
+#include "async_ops.cuh"
 #include "wgmma_ops.cuh"
 
 #define TILES                                      \
@@ -336,4 +337,29 @@ extern "C" __launch_bounds__(256, 1) __global__ void one_warp_only(float* out) {
   if (threadIdx.x < 32) fewer_registers<24>();  // here
   __syncthreads();  // here
   out[threadIdx.x] = 1;
+}
+
+extern "C" __global__ void stage_released_before_the_wait(const half_t* ga, const half_t* gb, float* out, int tiles) {
+  TILES
+  __shared__ mbar_t full, empty;
+  if (t == 0) mbar_init(&full, 1), mbar_init(&empty, 128), fence_init();
+  __syncthreads();
+  if (t >= 128) {
+    for (int i = 0; i < tiles && t == 128; ++i) {
+      wait(&empty, i & 1 ^ 1);
+      arrive_expect(&full, 2304);
+      bulk_load(a[0], ga + 1024 * i, 2048, &full);  // here
+      bulk_load(b[0], gb + 128 * i, 256, &full);    // here
+    }
+    return;
+  }
+  for (int i = 0; i < tiles; ++i) {
+    wait(&full, i & 1);
+    wg_fence();
+    mma_f16(d, descriptor(a[0]), descriptor(b[0]));  // other
+    wg_commit();
+    arrive(&empty);
+  }
+  wg_wait<0>();
+  write_out(out, d, t);
 }
