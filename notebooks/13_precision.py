@@ -71,8 +71,8 @@ for name, half in (("rounded", 0x1000), ("cut", 0)):
 
 # %% [markdown]
 # A factor is off by `2^-11` at most when rounded and by `2^-10` when cut, a product by the sum of two. Cutting also
-# has a direction, so that a sum of products drifts. Adding half of the last bit's range first is one integer
-# instruction.
+# has a direction, so that a sum of products of one sign drifts. Adding half of the last bit's range first is one
+# integer instruction.
 #
 # *Which path did this number take?* Somebody multiplies 3.14 by 3.14 and gets 9.8616.
 
@@ -286,8 +286,9 @@ for K in (1024, 2048, 8192):
     print(f"K = {K}: exact {exact:.3f}, FP32 sums {wide:.3f}, FP16 sums {narrow:.3f}")
 
 # %% [markdown]
-# INT8 is the other extreme: 32-bit integer sums are exact, and all error is in the scaling. `B` is stored by columns,
-# as `mma.m16n8k32` packs four neighbours in `k` into a register; the Spec says `row,col->row`.
+# INT8 is the other extreme: 32-bit integer sums are exact (up to `K` of 130,000), and all error is in the scaling.
+# `B` is stored by columns, as `mma.m16n8k32` packs four neighbours in `k` into a register; the Spec says
+# `row,col->row`.
 
 # %%
 A, B = rng.standard_normal((2, 64, 512), dtype=np.float32)  # B by columns: (N, K)
