@@ -14,6 +14,7 @@ import gzip
 import json
 import multiprocessing
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,10 +46,11 @@ def record(names, pipe):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=Path, required=True, help="folder for the file")
-    args = parser.parse_args()
+    parser.add_argument("--limit", type=float, default=300, help="seconds after which the rest is left out")
+    args, started = parser.parse_args(), time.monotonic()
     context = multiprocessing.get_context("fork")
     recorded, refused, rest = {}, {}, list(CASES)
-    while rest:
+    while rest and time.monotonic() - started < args.limit:
         mine, theirs = context.Pipe(duplex=False)
         process = context.Process(target=record, args=(rest, theirs))
         process.start()
@@ -57,19 +59,20 @@ def main():
         if reason:
             parser.error(f"no GPU: {reason}")
         try:
-            while rest:
+            while rest and mine.poll(max(0, started + args.limit - time.monotonic())):
                 name, words, why = mine.recv()
                 rest.remove(name)
                 (refused if words is None else recorded)[name] = why if words is None else words
         except EOFError:
             pass
+        process.terminate()
         process.join()
     about = {"gpu": gpu, "driver": driver, "date": datetime.date.today().isoformat()}
     text = json.dumps({"recorded": about, "refused": refused, "cases": recorded}, separators=(",", ":"))
     args.out.mkdir(parents=True, exist_ok=True)
     path = args.out / f"tma_goldens_{gpu.lower().replace(' ', '_')}.json.gz"
     path.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
-    print(f"{path}: {len(recorded)} cases, {path.stat().st_size:,} bytes; {len(refused)} refused")
+    print(f"{path}: {len(recorded)} cases, {path.stat().st_size:,} bytes; {len(refused)} refused, {len(rest)} left out")
     for name, why in refused.items():
         print(f"  refused {name}: {why}")
 
