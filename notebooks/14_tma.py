@@ -101,7 +101,7 @@ for what, (array, box, swizzle) in TRIES.items():
 #
 # extern "C" __global__ void look(const __grid_constant__ CUtensorMap map,
 #                                 short* out, int bytes, int x, int y, int z, int w) {
-#     extern __shared__ __align__(1024) short box[];
+#     __shared__ __align__(1024) short box[4096];
 #     __shared__ mbarrier_t full;
 #     if (threadIdx.x == 0) {
 #         mbarrier_init(&full, 1);
@@ -123,7 +123,7 @@ def fetch(array, box, at, kernel=look, swizzle=0):
     tensor, at = gl.tensor_map(array, box, swizzle=swizzle), (*at, 0, 0, 0)[:4]
     out = np.zeros(tensor.box_bytes // 2, np.int16)
     size = tensor.box_bytes
-    gl.launch(kernel, tensor, out, size, *at, grid=1, block=32, shared=size)
+    gl.launch(kernel, tensor, out, size, *at, grid=1, block=32)
     return out
 
 
@@ -168,7 +168,7 @@ gl.plots.swizzle(32, 64, 128)
 # %%
 tensor, out = gl.tensor_map(numbers, (4, 16)), np.zeros(64, np.int16)
 for announced in (64, 256):
-    there = {"grid": 1, "block": 32, "shared": 256, "backend": "emulator"}
+    there = {"grid": 1, "block": 32, "backend": "emulator"}
     hung = gl.launch(look, tensor, out, announced, 0, 0, 0, 0, **there)
     print(hung.report.errors[0].message, end="\n\n")
 
@@ -317,7 +317,7 @@ for what, (edits, change) in BREAKS.items():
         broken = broken.replace(old, new)
     broken = gl.cuda_source(broken, "tma", **dict(tma.defines))
     try:
-        gl.check(broken, [(128, 256, 512)], rule=rule | change, quiet=True)
+        gl.check(broken, [(128, 256, 512)], "emulator", rule | change, quiet=True)
     except gl.CheckError as error:
         print(f"{what}:", *str(error).splitlines()[:2], sep="\n  ", end="\n\n")
 

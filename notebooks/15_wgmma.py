@@ -208,7 +208,7 @@ for what, (old, new) in BREAKS.items():
     lines = [line for line in gl.compile(broken).messages if "(C75" in line]
     said = [line.partition("in function")[0] for line in lines]
     try:
-        gl.check(broken, [(128, 128, 256)], rule=rule, quiet=True)
+        gl.check(broken, [(128, 128, 256)], "emulator", rule, quiet=True)
     except gl.CheckError as error:
         print(f"{what}:", *str(error).splitlines()[:2], *said, sep="\n  ", end="\n\n")
 
