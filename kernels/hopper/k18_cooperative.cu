@@ -18,6 +18,7 @@ struct Shared {
   alignas(1024) T c[2][2 * 64 * WIDTH];
 };
 
+// region: kernel
 extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384, 1)
     cooperative(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
                 const __grid_constant__ CUtensorMap C, int M, int N, int K) {
@@ -59,3 +60,4 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
   barrier_cluster_arrive_relaxed();  // NOTE: a peer may still arrive at our barriers or write to our stages
   barrier_cluster_wait();
 }
+// endregion

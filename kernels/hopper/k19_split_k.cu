@@ -22,6 +22,7 @@ __device__ __forceinline__ Parts parts_of(unsigned char* W, int warp) {
           values + (static_cast<size_t>(tile) * gridDim.x * 8 + warp) * (R / 4) * 32 + threadIdx.x % 32};
 }
 
+// region: kernel
 extern "C" __global__ void __launch_bounds__(384, 1)
     split_k(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C, unsigned char* W, int M,
             int N, int K) {
@@ -81,3 +82,4 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     st_release_gpu(p.counters, 0);
   }
 }
+// endregion

@@ -17,6 +17,7 @@ union Shared {
   float4 partial[R / 4][256];  // over the first stages, when their last multiply is done
 };
 
+// region: kernel
 extern "C" __global__ void __cluster_dims__(SPLIT, 1, 1) __launch_bounds__(384, 1)
     split_k_cluster(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C, int M, int N, int K) {
   extern __shared__ __align__(1024) unsigned char raw[];
@@ -70,3 +71,4 @@ extern "C" __global__ void __cluster_dims__(SPLIT, 1, 1) __launch_bounds__(384, 
   barrier_cluster_arrive_relaxed();  // NOTE: a peer may still read our part
   barrier_cluster_wait();
 }
+// endregion

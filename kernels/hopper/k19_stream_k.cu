@@ -24,6 +24,7 @@ struct Shared {
   alignas(1024) T c[2][2 * 64 * 64];
 };
 
+// region: kernel
 extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384, 1)
     stream_k(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
              const __grid_constant__ CUtensorMap C, unsigned char* W, int M, int N, int K) {
@@ -75,3 +76,4 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
   barrier_cluster_arrive_relaxed();  // NOTE: a peer may still arrive at our barriers or write to our stages
   barrier_cluster_wait();
 }
+// endregion
