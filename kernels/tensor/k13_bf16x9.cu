@@ -6,6 +6,7 @@
 #include "ptx/mma.cuh"
 #include "tile/float_gemm.cuh"
 
+// region: kernel
 #ifndef PRODUCTS
 #define PRODUCTS 9
 #endif
@@ -64,3 +65,4 @@ extern "C" __global__ void __launch_bounds__(Shape::THREADS, 1)
     extern __shared__ __align__(1024) unsigned char shared[];
     float_gemm<Shape, NineBf16>(A, B, C, M, N, K, shared);
 }
+// endregion

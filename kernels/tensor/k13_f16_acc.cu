@@ -8,6 +8,7 @@
 #include "tile/tile_copy.cuh"
 #include "tile/tile_order.cuh"
 
+// region: kernel
 constexpr int BM = 128, BN = 256, BK = 64, WM = 64, WN = 64, THREADS = 256, STAGES = 3;
 using Tiles = Stage<BM, BN, BK>;
 
@@ -83,3 +84,4 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     else
         gemm<false>(stages, A, B, C, M, N, K);
 }
+// endregion

@@ -11,6 +11,7 @@
 #include "tile/tile_copy.cuh"
 #include "tile/tile_order.cuh"
 
+// region: kernel
 constexpr int BM = 128, BN = 256, BK = 128, WM = 64, WN = 64, STAGES = 4;
 constexpr int THREADS = BM / WM * (BN / WN) * 32;
 constexpr int A_BYTES = BM * BK, STAGE_BYTES = A_BYTES + BN * BK;
@@ -88,3 +89,4 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             }
         }
 }
+// endregion

@@ -6,6 +6,7 @@
 #include "ptx/mma.cuh"
 #include "tile/float_gemm.cuh"
 
+// region: kernel
 using Shape = FloatShape<256, 128, 64, 64, 4, 8, 4>;  // BM, BN, WM, WN, STAGES, k, unrolled steps
 
 // The float nearest to `bits` that TF32 can hold, ties away from zero. mma would cut
@@ -37,3 +38,4 @@ extern "C" __global__ void __launch_bounds__(Shape::THREADS, 1)
     extern __shared__ __align__(1024) unsigned char shared[];
     float_gemm<Shape, Tf32>(A, B, C, M, N, K, shared);
 }
+// endregion
