@@ -198,8 +198,9 @@ class AsyncChecks(BulkChecks):
             clocks.clock[slot, tids] = clocks._tick(slot)
         if order["foreign"]:
             clocks.any_acquire = clocks.any_fence = True
+            made = {}
             for tid in tids.tolist():
-                join(clocks.thread_foreign.setdefault((slot, tid), {}), order["foreign"])
+                join(clocks.thread_foreign.setdefault((slot, tid), {}), order["foreign"], made)
 
     def over_arrival(self, site, key, barrier, idx, count, keeps_phase):
         if keeps_phase:

@@ -119,16 +119,11 @@ class OrderedClocks(Clocks):
         """
         return self.seen.get((slot, tid, key)) == self.updates.get(key, 0)
 
-    def knows(self, slot, tid, cta, other, stamp, in_cta):
-        """Vector over ``other``, ``stamp``: whether (slot, tid) is ordered after those accesses of CTA ``cta``
-        through flags.
-        """
-        known = np.zeros(len(other), bool)
-        for table in (self.cta_foreign.get(slot), self.thread_foreign.get((slot, tid))):
-            row = table.get((cta, CTA_SCOPE if in_cta else GPU_SCOPE)) if table else None
-            if row is not None:
-                known |= stamp < row[other]
-        return known
+    def bounds_of(self, slot, tid, cta, in_cta):
+        """What (slot, tid) knows through flags of CTA ``cta``: up to two arrays, an exclusive bound per thread."""
+        key = cta, CTA_SCOPE if in_cta else GPU_SCOPE
+        tables = self.cta_foreign.get(slot), self.thread_foreign.get((slot, tid))
+        return [row for table in tables if table for row in (table.get(key),) if row is not None]
 
     def _released(self, slot, tid):
         """{(cta, scope): bound per thread} that the thread's last fence released, or None."""
@@ -185,7 +180,21 @@ class OrderedClocks(Clocks):
                 self.fence_rows[slot, tid, scope] = row
 
 
-def join(into, other):
+def join(into, other, made=None):
+    """Add what is known of CTAs: {(cta, scope): bound per thread}. ``made``: joint arrays so far, by their parts, for
+    many threads that learn the same.
+    """
     for key, row in other.items():
         mine = into.get(key)
-        into[key] = row if mine is None or mine is row else np.maximum(mine, row)
+        if mine is None or mine is row:
+            into[key] = row
+            continue
+        parts = id(mine), id(row)
+        both = made.get(parts) if made is not None else None
+        if both is None:
+            both = np.maximum(mine, row)
+            if made is not None:
+                made[parts] = both, mine, row  # the parts stay alive, so that their ids stay theirs
+        else:
+            both = both[0]
+        into[key] = both

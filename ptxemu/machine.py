@@ -62,7 +62,8 @@ class Machine(Scheduler):
         self.random = np.random.default_rng(schedule) if isinstance(schedule, int) else None
         self.capacity = unit.capacity
         self.steps = self.last_progress = self.last_landing = 0
-        self.runnable, self.parked = {}, {}
+        self.runnable, self.parked, self.asleep = {}, {}, {}
+        self.naps = 0
         self.everyone, self.had_faults = None, False
         self.slot_cta = np.full(slots, -1, np.int64)
         self.live = np.zeros(slots, np.int32)
@@ -82,7 +83,7 @@ class Machine(Scheduler):
         """Break reference cycles, so that the arrays go at once."""
         self.barriers = self.copies = self.mbarriers = self.bulk = self.memory.machine = None
         self.wgmma = self.pool = self.clusters = None
-        self.runnable, self.parked = {}, {}
+        self.runnable, self.parked, self.asleep = {}, {}, {}
 
     def run(self):
         """Run every CTA. Returns True when the grid completed."""
@@ -131,13 +132,16 @@ class Machine(Scheduler):
                 if not self.live.any():
                     return
                 self.wake_parked()
-                if not self.runnable and not self.mbarriers.idle():
-                    self.deadlock()
+                if not self.runnable:
+                    self.wait()
                 self.last_landing = self.steps
             elif self.mbarriers.waits and self.steps - self.last_landing > LATEST:
                 self.mbarriers.land()
                 self.last_landing = self.steps
-            number, group = self.pick()
+            picked = self.pick()
+            if picked is None:
+                continue
+            number, group = picked
             segment = segments[number]
             self.steps += 1
             if self.steps - self.last_progress > NO_PROGRESS or (limit is not None and self.steps > limit):

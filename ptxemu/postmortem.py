@@ -64,7 +64,8 @@ class PostMortem(Telling):
     def livelock(self, number, group):
         """Too many steps without a CTA finishing: report the loops and stop."""
         lines = [f"{group.n} threads loop at {self.line(self.site_of(number))}"]
-        lines += [f"{g.n} threads are ready at {self.line(self.site_of(s))}" for s, g in sorted(self.runnable.items())]
+        others = sorted((self.asleep | self.runnable).items())
+        lines += [f"{g.n} threads are ready at {self.line(self.site_of(s))}" for s, g in others]
         lines += [f"{len(idx)} threads wait at {self.line(site)}: {what}" for site, idx, what in self._waiting()]
         if self.observer is not None:
             self.observer.finding(

@@ -149,16 +149,22 @@ class RaceChecker:
         return self.memory.global_base + (granule << self.shift)
 
     def _ordered_by_flags(self, races, lanes):
-        known = np.zeros(len(races), bool)
+        """bool per candidate: known through what its thread has acquired."""
+        clocks = self.clocks
         slot, tid = lanes.slot[races[:, sh.LANE]].astype(np.int64), lanes.tid[races[:, sh.LANE]]
-        key = (slot << 10 | tid) << 32 | races[:, sh.OTHER_CTA]
-        order = np.argsort(key, kind="stable")
-        edges = np.flatnonzero(np.diff(key[order])) + 1
-        for rows in np.split(order, edges):
-            s, t, cta = int(slot[rows[0]]), int(tid[rows[0]]), int(races[rows[0], sh.OTHER_CTA])
-            other, stamp = races[rows, sh.OTHER_ID] & sh.TID, races[rows, sh.OTHER_STAMP]
-            known[rows] = self.clocks.knows(s, t, cta, other, stamp, in_cta=cta == self.clocks.cta_of[s])
-        return known
+        key, group = np.unique((slot << 10 | tid) << 32 | races[:, sh.OTHER_CTA], return_inverse=True)
+        rows, places = [np.zeros(clocks.n_threads, np.int32)], {}
+        which = np.zeros((2, len(key)), np.int64)
+        for g, (thread, cta) in enumerate(zip((key >> 32).tolist(), (key & 0xFFFFFFFF).tolist(), strict=True)):
+            s, t = thread >> 10, thread & 0x3FF
+            for i, row in enumerate(clocks.bounds_of(s, t, cta, cta == clocks.cta_of[s])):
+                if id(row) not in places:
+                    places[id(row)] = len(rows)
+                    rows.append(row)
+                which[i, g] = places[id(row)]
+        rows = np.stack(rows)
+        other, stamp = races[:, sh.OTHER_ID] & sh.TID, races[:, sh.OTHER_STAMP]
+        return (stamp < rows[which[0, group], other]) | (stamp < rows[which[1, group], other])
 
     def _observed(self, races, space, addr, lanes):
         """Strong writes to the location that an atomic of the thread has read since."""

@@ -8,7 +8,8 @@ from .group import Group
 from .ops_warp import value
 from .postmortem import PostMortem
 
-SPIN_PATIENCE = 8  # back edges of a waiting loop before others get a turn
+SPIN_PATIENCE = 8  # back edges of a waiting loop before it sleeps until nothing else can run
+NAPS = 16  # how often loops sleep before mbarriers answer, too, that something is not over
 LOOP_PATIENCE = 20_000  # the same for a loop that does not look like a waiting one
 
 
@@ -70,19 +71,19 @@ class Scheduler(PostMortem):
         return ready if ready.n else None
 
     def pick(self):
-        """Take the next group: lowest segment first, a loop that spins too long lets others go before it."""
-        if len(self.runnable) == 1:
-            segment, group = self.runnable.popitem()
-        elif self.random is not None:
-            segment = list(self.runnable)[self.random.integers(len(self.runnable))]
+        """Take the next group: lowest segment first. A loop that waits goes to sleep, another that goes on for long
+        lets others go before it. None where all sleep.
+        """
+        segment = self._choose()
+        while self.runnable[segment].back_edges > SPIN_PATIENCE and self.program.segments[segment].spins:
             group = self.runnable.pop(segment)
-        else:
-            segment = min(self.runnable)
-            group = self.runnable[segment]
-            if group.back_edges > (SPIN_PATIENCE if self.program.segments[segment].spins else LOOP_PATIENCE):
-                group.back_edges = 0
-                segment = self._next_after(segment)
-            group = self.runnable.pop(segment)
+            group.back_edges = 0
+            other = self.asleep.get(segment)
+            self.asleep[segment] = group if other is None else self.merge(group, other)
+            if not self.runnable:
+                return None
+            segment = self._choose()
+        group = self.runnable.pop(segment)
         if self.random is not None and group.n > 32 and self.random.random() < 0.5:
             warps = group.idx >> 5
             keep = self.random.random(self.capacity // 32) < 0.5
@@ -91,6 +92,34 @@ class Scheduler(PostMortem):
                 self.runnable[segment] = rest
                 group = chosen
         return segment, group
+
+    def _choose(self):
+        """The segment whose group goes next."""
+        if len(self.runnable) == 1:
+            return next(iter(self.runnable))
+        if self.random is not None:
+            return list(self.runnable)[self.random.integers(len(self.runnable))]
+        segment = min(self.runnable)
+        group = self.runnable[segment]
+        if group.back_edges > LOOP_PATIENCE:
+            group.back_edges = 0
+            segment = self._next_after(segment)
+        return segment
+
+    def wait(self):
+        """Nothing can run: land the copies that somebody waits for, else wake the waiting loops, else let waits for
+        mbarriers answer that their phase is not over. Ends the launch where there is none.
+        """
+        self.mbarriers.land()
+        if self.runnable:
+            return
+        if self.asleep:
+            self.runnable, self.asleep = self.asleep, {}
+            self.naps += 1
+            if self.naps % NAPS == 0:
+                self.mbarriers.idle()
+        elif not self.mbarriers.idle():
+            self.deadlock()
 
     def _next_after(self, segment):
         """The waiting group that ran longest ago: round robin over segments."""
