@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import html
+import re
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Table:
-    """`columns`: titles; `rows`: of text, the first column to the left, the others to the right; `links` become a line
-    of (text, address) under the table, after `note`.
+    """`columns`: titles; `rows`: of text. Numbers stand to the right, words and the first column to the left; `links`
+    become a line of (text, address) under the table, after `note`.
     """
 
     title: str
@@ -22,18 +23,25 @@ class Table:
         widths = [max(map(len, column)) for column in zip(self.columns, *self.rows, strict=True)]
 
         def line(row):
-            return "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
+            right = self._right()
+            cells = (c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=True))
+            return "  ".join(cells).rstrip()
 
         sources = ["Sources: " + ", ".join(text for text, _ in self.links) + "."] if self.links else []
         return "\n".join([self.title, line(self.columns), *map(line, self.rows), *filter(None, (self.note,)), *sources])
 
     __repr__ = __str__
 
+    def _right(self) -> list[bool]:
+        """Say of each column whether it stands to the right: any but the first with more numbers than words."""
+        columns = zip(self.columns, *self.rows, strict=True)
+        return [i > 0 and 2 * sum(map(_is_number, cells)) > len(cells) for i, (_, *cells) in enumerate(columns)]
+
     def _repr_html_(self) -> str:
         def cells(row, tag):
             return "".join(
-                f'<{tag} style="text-align:{"left" if i == 0 else "right"}">{html.escape(text)}</{tag}>'
-                for i, text in enumerate(row)
+                f'<{tag} style="text-align:{"right" if right else "left"}">{html.escape(text)}</{tag}>'
+                for text, right in zip(row, self._right(), strict=True)
             )
 
         body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in self.rows)
@@ -44,3 +52,8 @@ class Table:
             f"<thead><tr>{cells(self.columns, 'th')}</tr></thead><tbody>{body}</tbody></table></div>"
             + (f"<p>{note}</p>" if note else "")
         )
+
+
+def _is_number(text: str) -> bool:
+    """Say whether a cell is a number with its unit, several of them, or a sign that one is missing."""
+    return bool(re.fullmatch(r"[\d.,/×%–\- ]+[A-Za-zµ/]*|not recorded.*|", text.strip()))
