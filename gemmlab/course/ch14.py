@@ -21,12 +21,11 @@ RING = replace(
 BOXED = replace(RING, args=(*RING.args[:2], "map(C,64,64,128)", *RING.args[3:]))
 PROBE = (64, 128, 320)  # five steps: the ring of two stages goes round twice
 
-
-STORE_WAITED = Keeps(
-    r"cp\.async\.bulk\.wait_group",
+UNWAITED = (
     "the block ends while the copy may still read its shared memory: commit the copy's group, and wait for it "
-    "(cp_async_bulk_commit_group, cp_async_bulk_wait_group_read<0>)",
+    "(cp_async_bulk_commit_group, cp_async_bulk_wait_group_read<0>)"
 )
+STORE_WAITED = tuple(Keeps(rf"cp\.async\.bulk\.{what}_group", UNWAITED) for what in ("commit", "wait"))
 
 MAPS = {
     "narrow": "a row has 200 bytes, no multiple of 16",
@@ -67,7 +66,7 @@ EXERCISES = (
         id="14.4",
         title="Repair the way back",
         spec=replace(BOXED, name="14.4"),
-        targets=(NoDouble(), StoredOnce(), NoConflicts(), STORE_WAITED),
+        targets=(NoDouble(), StoredOnce(), NoConflicts(), *STORE_WAITED),
         probe_shape=PROBE,
     ),
 )
