@@ -53,12 +53,18 @@ def test_runs_on():
     assert [plain.runs_on(cc) for cc in ((7, 0), (7, 5), (12, 0))] == [False, True, True]
 
 
+def same_source(spec) -> bool:
+    """Say whether `spec` compiles the file of an earlier Spec in another way: as fp16, with another tile."""
+    return any(spec.file == other.file for other in LADDER[: IDS.index(spec.name)])
+
+
 @pytest.mark.parametrize("spec", LADDER, ids=IDS)
 def test_kernel_is_right(spec, capsys):
-    result = gl.check(spec, backend="emulator")
+    result = gl.check(spec, shapes=[(136, 264, 200)] if same_source(spec) else None, backend="emulator")
     count = len(result.shapes)
     first, *rest = capsys.readouterr().out.splitlines()
-    assert first == f"{spec.name}: right at {count} shapes on the emulator, no findings"
+    shapes = "1 shape" if count == 1 else f"{count} shapes"
+    assert first == f"{spec.name}: right at {shapes} on the emulator, no findings"
     assert all(line.startswith("rows padded to multiples of 16 bytes for TMA") for line in rest)
 
 
