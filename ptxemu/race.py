@@ -118,9 +118,10 @@ class RaceChecker:
         other_site = races[:, sh.OTHER_ID] >> sh.SITE_SHIFT
         reader = (races[:, sh.OTHER_ENTRY] >= 1) & (races[:, sh.OTHER_ENTRY] <= self.readers)
         equal_store = ~reader & same[lane] if same is not None else np.zeros(len(races), bool)
-        kinds = np.stack([other_site, reader, equal_store], axis=1)
-        for other, other_reads, equal in np.unique(kinds, axis=0).tolist():
-            rows = np.flatnonzero((kinds == (other, other_reads, equal)).all(axis=1))
+        kinds = other_site << 2 | reader << 1 | equal_store
+        for kind in np.unique(kinds).tolist():
+            other, other_reads, equal = kind >> 2, kind >> 1 & 1, kind & 1
+            rows = np.flatnonzero(kinds == kind)
             fragile = bool(info.sem and self.sites[other].sem)
             pair = Pair(space, site, other, bool(other_reads), bool(equal), fragile)
             seen = self.pairs.setdefault(pair, Seen())
