@@ -36,8 +36,9 @@ print(gl.device().reason)
 # %% [markdown]
 # ## The limit
 #
-# The best `mma.sync` kernel sends every operand through registers, once per warp: `ldmatrix` reads shared memory,
-# `mma` reads registers. Its ceiling on an H200 lies at two thirds of what the tensor cores can do (chapter 11).
+# The best `mma.sync` kernel sends every operand through registers, once per warp: `ldmatrix` reads shared memory, `mma`
+# reads registers. Its ceiling on an H200 lies about a quarter below that of `wgmma` (the roofline below shows both as
+# recorded).
 #
 # **Predict:** a warpgroup multiplies 64 × 128 × 16 in one instruction. How many bytes of shared memory does that take
 # per FLOP, against a warp's tile of 64 × 64 through `ldmatrix`?
