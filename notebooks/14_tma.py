@@ -426,7 +426,7 @@ print("4096 × 4096 × 4096, bf16,", found["k14_tma"].label)
 # %% [markdown]
 # On an RTX 5060 one guide found `BK = 32` faster: its smaller stages let a second block in. Here registers allow one
 # block in any case, and half the `BK` only means twice as many barriers and announcements per product. It also saw no
-# gain from a third stage, where registers for addresses ran out; TMA needs none.
+# gain from a third stage of `cp.async` and suspects registers; with TMA addresses take none.
 
 # %%
 for kernel in ("k14_tma", "k14_tma_store"):
