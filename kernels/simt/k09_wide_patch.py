@@ -1,7 +1,7 @@
 """Chapter 09: the best kernel of the CUDA-core rungs: a thread owns 8 x 16 elements of C.
 
-Change: 128 accumulators per thread, so that six 128-bit shared loads feed 128 multiply-adds, and these in an order that
-        suits the register banks; two blocks of 128 threads share an SM.
+Change: 128 accumulators per thread, so that six 128-bit shared loads feed 128 multiply-adds, which go column by column
+        through the patch; pairs of lanes share what they load; two blocks of 128 threads share an SM.
 Limit:  the FP32 pipes; what is missing to their peak is issue slots for loads, and register banks.
 Needs:  any GPU. A (M, K), B (K, N), C (M, N), float32, row-major. Block (128), grid (cdiv(N, 128), cdiv(M, 128)).
 """
