@@ -1,15 +1,17 @@
 // Change: CTAs stay for many tiles; two warpgroups share each tile, and pairs of CTAs share B.
 // Limit:  the tensor cores idle while a tile is written; the last wave is partial.
 // Needs:  sm_90a; rows of A, B and C of a multiple of 16 bytes.
+#ifndef CONFIG_BN
+#define CONFIG_BN 256
+#define CONFIG_STAGES 4
+#endif
+
+// region: kernel
 #include "ptx/registers.cuh"
 #include "tile/mainloop.cuh"
 #include "tile/store_c.cuh"
 #include "tile/tile_order.cuh"
 
-#ifndef CONFIG_BN
-#define CONFIG_BN 256
-#define CONFIG_STAGES 4
-#endif
 constexpr int BM = 128, BN = CONFIG_BN, STAGES = CONFIG_STAGES, CLUSTER = 2, GROUP = 8;
 constexpr int WIDTH = BN % 64 ? 32 : 64;  // columns of the boxes in which C is stored
 
@@ -18,7 +20,6 @@ struct Shared {
   alignas(1024) T c[2][2 * 64 * WIDTH];
 };
 
-// region: kernel
 extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384, 1)
     cooperative(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
                 const __grid_constant__ CUtensorMap C, int M, int N, int K) {

@@ -1,0 +1,261 @@
+# %% [markdown]
+# # 18 · Persistent kernels
+#
+# **What happens between tiles?** Nobody multiplies: a CTA ends, another starts, fills its ring, and at the end writes
+# its tile. We let CTAs stay, so that the producer is already bringing the next tile while this one is written. That
+# brings the ladder to cuBLAS's speed.
+
+# %% [markdown]
+# ## At a glance
+#
+# - **Builds on:** [17](17_clusters.ipynb): clusters and multicast; [16](16_warp_specialisation.ipynb): the ring.
+# - **You will be able to:** write a tile scheduler that covers every grid; say what cooperative and ping-pong overlap,
+#   and what they cost; predict wave quantisation; choose an order of tiles; tell a limit of power from one of time.
+# - **Needs:** nothing. A Hopper GPU (compute capability 9.0) adds the stopwatch.
+# - **Time:** 90 minutes.
+
+# %% tags=["setup", "hide-input"]
+# Set-up, the same in every notebook: find the course, or fetch it.
+import subprocess
+import sys
+from pathlib import Path
+
+root = next((p for p in (Path.cwd(), *Path.cwd().parents) if (p / "gemmlab").is_dir()), Path("gemm-ladder"))
+if not root.is_dir():
+    url = "https://github.com/gemm-ladder/gemm-ladder"
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", "--branch=main", url, root.name], check=True)
+sys.path.insert(0, str(root.resolve()))
+
+import numpy as np
+
+import gemmlab as gl
+
+# %load_ext gemmlab.magic
+print(gl.device().reason)
+
+# %% [markdown]
+# ## The limit
+#
+# In chapter 16 a tile of 128 × 256 at `K = 4096` takes 64 steps of 1,024 cycles. Before the first step the ring is
+# empty: one latency. After the last one, 64 KB of `C` are written. **Predict** the share of the time that is not
+# multiplication, if each end costs about 2,000 cycles; and at `K = 512`.
+
+# %%
+for K in (4096, 512):
+    steps, ends = K // 64 * 1024, 2 * 2000
+    print(f"K = {K}: {ends / (steps + ends):.0%} of the time at the ends of a tile (modelled)")
+
+# %% [markdown]
+# Two CTAs per SM would fill each other's ends, but the ring of one already takes 192 KB of shared memory.
+#
+# ## The idea: stay
+#
+# Start exactly as many CTAs as the GPU has SMs. Each computes tile number `blockIdx.x`, then the one `gridDim.x` later,
+# and so on. The roles of chapter 16 now pay: the producer knows no tiles, only steps. While the consumers write their
+# tile, it fills the ring for the next one.
+
+# %%
+TWO = {
+    "a CTA per tile": [(0, 4, "load", ""), (4, 20, "compute", "tile 0"), (20, 24, "store", ""),
+                       (24, 28, "load", ""), (28, 44, "compute", "tile 1"), (44, 48, "store", "")],
+    "persistent, consumers": [(0, 4, "load", ""), (4, 20, "compute", "tile 0"), (20, 24, "store", ""),
+                              (24, 40, "compute", "tile 1"), (40, 44, "store", "")],
+    "persistent, producer": [(0, 36, "issue", "never stops")],
+}
+gl.plots.timeline(TWO, unit="units", title="Two tiles on one SM (modelled)")
+
+# %% [markdown]
+# ## The kernel
+#
+# `Stages::produce` and `consume` are chapter 17's loops, moved to `kernels/tile/mainloop.cuh`: pairs of CTAs share `B`.
+# New are the two loops over `t`, and a TMA store: `tma_store_c` writes the tile to shared memory with `stmatrix`, and
+# the copy engine takes it from there.
+
+# %% tags=["kernel"] gemmlab={"kernel": "hopper/k18_cooperative.cu"}
+# %%cuda cooperative CONFIG_BN=256 CONFIG_STAGES=4
+# #include "ptx/registers.cuh"
+# #include "tile/mainloop.cuh"
+# #include "tile/store_c.cuh"
+# #include "tile/tile_order.cuh"
+#
+# constexpr int BM = 128, BN = CONFIG_BN, STAGES = CONFIG_STAGES, CLUSTER = 2, GROUP = 8;
+# constexpr int WIDTH = BN % 64 ? 32 : 64;  // columns of the boxes in which C is stored
+#
+# struct Shared {
+#   Stages<BM, BN, STAGES, CLUSTER> ring;
+#   alignas(1024) T c[2][2 * 64 * WIDTH];
+# };
+#
+# extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384, 1)
+#     cooperative(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
+#                 const __grid_constant__ CUtensorMap C, int M, int N, int K) {
+#   extern __shared__ __align__(1024) unsigned char raw[];
+#   Shared& s = *reinterpret_cast<Shared*>(raw);
+#   int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0);  // NOTE: so the compiler knows it is the same in all lanes
+#   int warpgroup = warp / 4, rank = cluster_ctarank(), steps = (K + BK - 1) / BK;
+#   int rows = (M + BM * CLUSTER - 1) / (BM * CLUSTER), columns = (N + BN - 1) / BN;
+#   int first = blockIdx.x / CLUSTER, stride = gridDim.x / CLUSTER;
+#   if (threadIdx.x == 0) {
+#     prefetch_tensormap(&A);
+#     prefetch_tensormap(&B);
+#     s.ring.init(8);
+#   }
+#   barrier_cluster_arrive_relaxed();  // NOTE: fence.mbarrier_init has published the barriers
+#   Tile tile = grouped_tile<GROUP>(first, rows, columns);  // its divisions take as long as the barrier
+#   barrier_cluster_wait();
+#
+#   Ring<STAGES> ring;
+#   if (warpgroup == 0) {
+#     setmaxnreg_dec<40>();
+#     if (warp == 0 && elect_sync())
+#       for (int t = first; t < rows * columns; tile = grouped_tile<GROUP>(t += stride, rows, columns))
+#         s.ring.produce(ring, A, B, (tile.m * CLUSTER + rank) * BM, tile.n * BN, 0, steps, rank);
+#   } else {
+#     setmaxnreg_inc<232>();
+#     int consumer = warpgroup - 1;
+#     Consumer my = consumer_of<CLUSTER>(s.ring, consumer * 64);
+#     for (int t = first; t < rows * columns; tile = grouped_tile<GROUP>(t += stride, rows, columns)) {
+#       float acc[1][BN / 2];
+#       consume<BN, CLUSTER>(s.ring, ring, my, acc, steps);
+#       finish<CLUSTER>(s.ring, ring, my, acc);
+#       int m = (tile.m * CLUSTER + rank) * BM + consumer * 64;
+#       tma_store_c<2, WIDTH>(acc[0], s.c[consumer], &C, m, tile.n * BN, 1 + consumer);
+#     }
+#     if (threadIdx.x % 128 == 0) cp_async_bulk_wait_group_read<0>();
+#   }
+#   __syncwarp();
+#   barrier_cluster_arrive_relaxed();  // NOTE: a peer may still arrive at our barriers or write to our stages
+#   barrier_cluster_wait();
+# }
+
+# %% [markdown]
+# - **The ring goes on.** `ring` is declared outside the loop over tiles: stage and parity continue, and the producer is
+#   up to four steps ahead, in the next tile if need be.
+# - **All stages are given back.** In chapter 16 the last one was not: the CTA ended. Here `finish` releases it.
+# - **One meeting per kernel.** The cluster meets at the start and the end, no longer once per tile.
+# - **Two warpgroups, one tile:** *cooperative*. Both finish at the same moment, so while they write, nobody multiplies.
+
+# %% [markdown]
+# ## Is it right?
+
+# %%
+gl.check("k18_cooperative", shapes=[(256, 256, 128), (136, 264, 200)], backend="emulator")
+
+# %% [markdown]
+# On two SMs, four tiles make two rounds. The producer's blue marks run through the tiles' ends:
+
+# %%
+events = gl.trace_events("k18_cooperative", 512, 512, 256, sms=2)
+gl.widgets.roles(events, title="k18_cooperative: one CTA, two tiles of four steps (order, no duration)")
+
+# %% [markdown]
+# ## Ping-pong
+#
+# Give each consumer warpgroup a tile of its own, 128 × 128, and let them take turns: while one multiplies, the other
+# writes. Two named barriers hand the tensor cores over. The price: a smaller tile, hence more bytes per multiply-add.
+
+# %%
+events = gl.trace_events("k18_pingpong", 512, 512, 128, sms=2)
+gl.widgets.roles(events, title="k18_pingpong: two warpgroups, alternate tiles (order, no duration)")
+
+# %%
+PERSISTENT = ("k17_multicast", "k18_cooperative", "k18_pingpong")
+counters = {kernel: gl.count(kernel, 256, 256, 256) for kernel in PERSISTENT}
+for kernel, c in counters.items():
+    loads, excess = c.total(space="global", op="ld").bytes / 256**3, c.total(space="shared").excess_wavefronts
+    print(f"{kernel:16} {loads:.4f} bytes from L2 per FMA, {excess} excess wavefronts (modelled)")
+
+# %%
+gl.plots.bank_grid(gl.trace("k18_pingpong", 256, 128, 64))
+
+# %% [markdown]
+# **Predict:** which of the two is better at 4096 × 4096 × 4096, which at 4096 × 4096 × 512?
+#
+# ## Waves
+#
+# Persistent or not, tiles run in rounds of as many as there are SMs. One text says that persistent kernels remove the
+# tail. They do not: 133 tiles on 132 SMs take two rounds, and half of the machine idles.
+
+# %%
+gl.plots.gantt(gl.plots.wave_stamps(133, 132, epilogue=0.06), title="133 tiles on 132 SMs (modelled)")
+
+# %%
+sizes = (1024, 2048, 4096, 8192)
+measured = [(size, gl.measure("k18_cooperative", size, size, size).tflops) for size in sizes]
+gl.plots.wave_quantisation((128, 256), measured=[(size, rate) for size, rate in measured if rate])
+
+# %% [markdown]
+# What helps is another tile, with another remainder, or cutting along `K`: chapter 19.
+#
+# ## The order of tiles
+#
+# 132 tiles run at the same time. Which ones? Along rows of `C` they touch few rows of `A` and all columns of `B`; in
+# groups of eight rows they touch a compact patch, and L2 has less to hold. `grouped_tile` does that for any grid (a
+# guide's formula covers it only if the width is a multiple of eight).
+
+# %%
+gl.plots.tile_order({"along rows": None, "groups of 8": 8}, tiles=(32, 16), wave=132, tile=(128, 256))
+
+# %% [markdown]
+# ## Measure
+
+# %%
+LADDER = ("k16_two_consumers", *PERSISTENT)
+SHAPES = ((4096, 4096, 4096), (4096, 4096, 512), (2048, 2048, 2048), (8192, 8192, 8192))
+for shape in SHAPES:
+    for kernel in LADDER:
+        m = gl.measure(kernel, *shape)
+        rate = f"{m.tflops:5.0f} TFLOP/s = {m.ratio:.2f} of cuBLAS" if m.tflops else "not recorded yet"
+        print(" × ".join(map(str, shape)), f"{kernel:18}", rate)
+
+# %%
+gl.plots.recorded_roofline(
+    "H200", "bfloat16", kernels=LADDER[1:], bytes="requested", counters=counters
+)
+
+# %% [markdown]
+# ## The last steps: instructions and power
+#
+# The first version of this kernel stood at 0.93 of cuBLAS at 4096. It computed its descriptors anew in every step: 72
+# instructions in the loop. Kept in registers and moved by an addition they are 60, and the kernel went from 302,000 to
+# 285,000 cycles (measured on an H200). A warpgroup issues four `wgmma` per step; what stands between them delays the
+# next.
+
+# %%
+gl.verdict("k18_cooperative")
+
+# %% [markdown]
+# After that, time is no longer the limit, but energy. In a long run at 4096³ cuBLAS holds 690 TFLOP/s at 1,560 MHz and
+# 664 W, ours 660 at 1,510 MHz and 692 W (measured): at the limit of 700 W the clock gives way, and whoever spends less
+# energy per FLOP is faster. Bursts of a few launches do not show that. The library's kernel has the same shape as ours,
+# by the way: 128 × 256 × 64, four stages, clusters of two (its name in Nsight Compute says so).
+
+# %% [markdown]
+# ## What limits us now?
+
+# %%
+gl.plots.ladder_table({
+    "k17_multicast": ("a third less from L2", "a pair begins and ends together, per tile"),
+    "k18_cooperative": ("no prologue but the first", "the epilogue; the last wave; power"),
+    "k18_pingpong": ("the epilogue hides", "more bytes per multiply-add; the last wave"),
+})
+
+# %% [markdown]
+# > **Takeaway.** A persistent CTA pays for its start once, and its producer works across the ends of tiles. Ping-pong
+# > hides the epilogue too, for a smaller tile. Neither fills the last wave.
+#
+# With few tiles there is only a last wave. What then? That is chapter 19.
+
+# %% [markdown]
+# ## Exercises
+#
+# In [exercises/18_persistent.ipynb](../exercises/18_persistent.ipynb): **18.1** a scheduler, **18.2** repair the stay,
+# **18.3** waves.
+#
+# ## References
+#
+# - NVIDIA, [CUTLASS](https://github.com/NVIDIA/cutlass): "Efficient GEMM in CUDA": warp-specialised persistent
+#   cooperative and ping-pong kernels; `sm90_tile_scheduler.hpp`.
+# - PyTorch, [Deep dive on the CUTLASS ping-pong GEMM kernel](https://pytorch.org/blog/cutlass-ping-pong-gemm-kernel/),
+#   2024.
+# - NVIDIA, [PTX ISA](https://docs.nvidia.com/cuda/parallel-thread-execution/): `stmatrix`, `bar.arrive`, `setmaxnreg`.
