@@ -115,18 +115,19 @@ def climb(directory: Path | None = None) -> str:
 
 
 def ladder_full(directory: Path | None = None) -> str:
-    """One row per kernel and shape, the spread and every rival."""
+    """One row per kernel and shape, the spread and every rival, under a heading for each chapter."""
     data = data_of(directory)
-    records = cold(data)
-    rows = []
+    records, chapters = cold(data), {}
     for r in records:
         low, high = results.spread(r["samples_us"])
         spread = f"{100 * (high - low) / r['time_us']:.1f} %"
         times = [results.show_time(r["time_us"]), spread, three_digits(r["tflops"])]
         rivals = [three_digits(r["rivals"][name]) if name in r["rivals"] else NONE for name in results.RIVAL_NAMES]
-        rows.append([f"`{r['kernel']}`", shape_of(r), *times, *rivals, share(r)])
+        row = [f"`{r['kernel']}`", shape_of(r), *times, *rivals, share(r)]
+        chapters.setdefault(r["chapter"], []).append(row)
     head = ["kernel", "shape", "time", "spread", "TFLOP/s", "cuBLAS", "in TF32", "Lt first", "Lt best", "share"]
-    return (table(head, rows, right=2) if rows else "") + caption(data, records)
+    parts = [f"### Chapter {chapter}\n\n{table(head, chapters[chapter], right=2)}\n" for chapter in sorted(chapters)]
+    return "".join(parts).removesuffix("\n") + caption(data, records)
 
 
 def shape_of(record: dict) -> str:
