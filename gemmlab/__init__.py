@@ -21,6 +21,7 @@ from gemmlab.launch import Launch, bind, launch, run
 from gemmlab.measuring import machine
 from gemmlab.measuring.measure import measure
 from gemmlab.occupancy import occupancy, occupancy_of
+from gemmlab.pick import best_kernel, matmul
 from gemmlab.source import CudaSource, cuda_source
 from gemmlab.tensormap import TensorMap, pad_for_tma, tensor_map
 from gemmlab.verdict import Verdict, verdict
@@ -37,6 +38,7 @@ __all__ = [
     "Launch",
     "TensorMap",
     "Verdict",
+    "best_kernel",
     "bind",
     "check",
     "compile",
@@ -48,6 +50,7 @@ __all__ = [
     "hardware",
     "launch",
     "machine",
+    "matmul",
     "measure",
     "occupancy",
     "occupancy_of",

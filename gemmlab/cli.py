@@ -1,4 +1,4 @@
-"""The command line: doctor, list, check, count, verdict, measure, stale, grade.
+"""The command line: doctor, list, check, count, verdict, pick, measure, stale, grade.
 
 Each has --json; bad input is one line and exit code 2.
 """
@@ -43,6 +43,10 @@ def parser() -> argparse.ArgumentParser:
     count.add_argument("--shape", default="128,128,128", metavar="M,N,K", help="default: %(default)s")
     verdict = add("verdict", "registers, spills, occupancy, warnings, machine instructions; 1 if the assembler warns")
     verdict.add_argument("kernels", nargs="+", metavar="kernel")
+    pick = add("pick", "which kernel for this shape, by a small model of the time")
+    pick.add_argument("sizes", nargs=3, type=int, metavar=("M", "N", "K"))
+    pick.add_argument("--dtype", default="bfloat16", help="bfloat16 (default) or float16")
+    pick.add_argument("--autotune", action="store_true", help="measure all candidates on the GPU instead")
     measure = add("measure", "time of a kernel beside cuBLAS; without a GPU the recorded one")
     measure.add_argument("kernels", nargs="+", metavar="kernel")
     measure.add_argument("--shape", action="append", metavar="M,N,K", help="default: 4096,4096,4096; repeatable")
@@ -146,6 +150,16 @@ def _verdict(options) -> int:
     return WRONG if any(one.faults for one in found) else 0
 
 
+def _pick(options) -> int:
+    from gemmlab.pick import autotune, best_kernel
+
+    found = (autotune if options.autotune else best_kernel)(*options.sizes, options.dtype)
+    names = ("kernel", "time_us", "why")
+    rows = [dict(zip(names, entry, strict=True)) for entry in found.reasons.candidates]
+    _show(options, str(found.reasons), {"kernel": found.spec.name, "candidates": rows})
+    return 0
+
+
 def _measure(options) -> int:
     from gemmlab import results
     from gemmlab.gpu import require_gpu
@@ -190,6 +204,7 @@ _COMMANDS = {
     "check": _check,
     "count": _count,
     "verdict": _verdict,
+    "pick": _pick,
     "measure": _measure,
     "stale": _stale,
 }
