@@ -53,6 +53,7 @@ EXERCISES = (
         title="Ask for a stage",
         spec=replace(RING, name="14.2"),
         targets=(NoDouble(), StoredOnce(), NoConflicts()),
+        refused=("missing-proxy-fence",),
         probe_shape=PROBE,
     ),
     Kernel(

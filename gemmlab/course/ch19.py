@@ -9,7 +9,7 @@ from gemmlab.call import Call
 from gemmlab.errors import CheckError
 from gemmlab.grading.exercise import Function
 from gemmlab.grading.kernel_exercise import Kernel
-from gemmlab.grading.targets import NoDouble, Target
+from gemmlab.grading.targets import NoDouble, ProductsOnce, Target
 from gemmlab.launch import launch
 from gemmlab.plots.quantisation import efficiency
 from gemmlab.rules import launch_rule
@@ -35,7 +35,7 @@ SUMMED = Spec(
 
 @dataclass(frozen=True)
 class FlagsLeftZero(Target):
-    """After a launch the flags at the start of W, `per_tile` words for each tile of 32 x 32, are zero again."""
+    """After a launch W holds parts, and the flags before them, `per_tile` words for each tile of 32 x 32, are zero."""
 
     per_tile: int
     reached = "flags left as zeros"
@@ -45,7 +45,10 @@ class FlagsLeftZero(Target):
         arrays = [np.ones(shape, np.float32) for shape in ((M, K), (K, N), (M, N))]
         call = Call(launch_rule(counted.compiled), *arrays, SMS)
         launch(counted.compiled, *call.args(), **call.launch, backend="emulator", check=False)
-        flags = call.buffers["W"][: 4 * self.per_tile * -(-M // 32) * -(-N // 32)].view(np.uint32)
+        words = call.buffers["W"].view(np.uint32)
+        flags, parts = np.split(words, [self.per_tile * -(-M // 32) * -(-N // 32)])
+        if not parts.any():
+            raise CheckError("no part of a sum is left in W: let the CTAs of a tile share its K")
         if flags.any():
             raise CheckError(
                 f"{np.count_nonzero(flags)} of {len(flags)} flags are not zero at the end: the next launch would not "
@@ -108,13 +111,15 @@ EXERCISES = (
         reference=helpers,
         public=(
             (0, 4, 8, 4), (0, 3, 8, 4), (1, 3, 8, 4), (2, 3, 8, 4), (0, 1, 16, 5), (1, 4, 10, 3), (3, 5, 16, 7),
-            (0, 2, 64, 33),
+            (0, 2, 64, 33), (1, 4, 4, 7),
         ),
         draw=draw_plans,
         because="each tile's further workers",
         hints=(
             (lambda i, t, k, w: -(-w // t) - 1, "shares do not begin where tiles begin: find the workers of the tile's "
              "first and last step"),
+            (lambda i, t, k, w: ((i + 1) * k - 1) * w // (t * k) - i * k * w // (t * k), "p * workers // total is not "
+             "always the worker of step p: where do the shares of 16 steps for 7 workers begin?"),
             (lambda i, t, k, w: helpers(i, t, k, w) + 1, "the owner is not its own helper"),
             (lambda i, t, k, w: (i + 1) * k * w // (t * k) - i * k * w // (t * k), "a share that ends exactly with the "
              "tile has no steps of the next one: ask for the tile's last step, not for the one after it"),
@@ -124,7 +129,7 @@ EXERCISES = (
         id="19.3",
         title="Add up the parts",
         spec=SUMMED,
-        targets=(NoDouble(), FlagsLeftZero(SPLIT)),
+        targets=(NoDouble(), ProductsOnce(), FlagsLeftZero(SPLIT)),
         probe_shape=(64, 64, 16),
     ),
 )  # fmt: skip

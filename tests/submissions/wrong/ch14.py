@@ -50,7 +50,13 @@ WRONG = {
         },
         "boxes counted, not elements": {"replace": [("&A, step * BK, m0,", "&A, step, m0,")], "says": VALUES},
         "does not wait for the stage": {"replace": [(WAIT, "")], "says": "race|copy|still"},
+        "reads and copies not ordered": {"replace": [(FENCE, "")], "says": "fence.proxy.async"},
         "the consumer's parity": {"replace": [("% 2 ^ 1)", "% 2)")], "says": "deadlock|race|still"},
+        "no fence": {"replace": [(FENCE, "")], "says": "fence.proxy.async"},
+        "the fence behind the copies": {
+            "replace": [(FENCE, ""), ("        // ### END SOLUTION\n    };", FENCE + "        // ### END SOLUTION\n    };")],
+            "says": "fence.proxy.async",
+        },
         "all threads ask": {
             "replace": [
                 ("if (threadIdx.x == 0) ask(0)", "ask(0)"),

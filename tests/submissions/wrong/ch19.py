@@ -37,9 +37,15 @@ WRONG = {
             + "    return (tile + 1) * steps * workers // total - tile * steps * workers // total",
             "says": "has no steps of the next one",
         },
+        "a share begins where it is rounded down": {
+            "source": HELPERS
+            + "total = tiles * steps\n"
+            + "    return ((tile + 1) * steps - 1) * workers // total - tile * steps * workers // total",
+            "says": "not always the worker of step p",
+        },
         "the next tile's first step": {
             "replace": [("(tile + 1) * steps - 1)", "(tile + 1) * steps)")],
-            "says": "has no steps of the next one",
+            "says": "has no steps of the next one|returned 1",
         },
         "one too few": {
             "replace": [("- worker_of(tile * steps)", "- worker_of(tile * steps) - 1")],
@@ -75,6 +81,12 @@ WRONG = {
                 ("C[(m + 8 * i) * N + n] = acc[i];", "atomicAdd(C + (m + 8 * i) * N + n, acc[i]);"),
             ],
             "says": "what C held before|NaN",
+        },
+        "one CTA does it all": {
+            "replace": [
+                ("int k = K * rank / SPLIT; k < K * (rank + 1) / SPLIT; ++k", "int k = 0; k < (rank ? 0 : K); ++k"),
+            ],
+            "says": "no part of a sum is left in W",
         },
         "everybody stores": {
             "replace": [("    return;\n  }\n  for (int from", "  } else for (int from")],
