@@ -262,7 +262,8 @@ gl.plots.lines(
 
 # %% [markdown]
 # Sixteen warps with one chain, or four warps with four. A warp sits on one scheduler, so four warps are the least that
-# can fill four schedulers. So the fastest kernel of chapter 09 can make do with eight warps per SM.
+# can fill four schedulers. So the fastest kernel of chapter 09 can make do with eight warps per SM. (One line stays at
+# half: its chain multiplies and adds *three* registers. Why that matters, chapter 09 finds out.)
 #
 # ## How many blocks fit?
 #

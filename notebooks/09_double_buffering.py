@@ -2,16 +2,15 @@
 # # 09 · Double buffering
 #
 # **Can loads hide behind arithmetic?** We move two lines: the next tile's loads are issued *before* the multiply and
-# their values stored *after* it. With two buffers one barrier per tile is left, and the best kernel in Numba reaches
-# 0.92 of cuBLAS.
+# their values stored *after* it. With two buffers one barrier per tile is left, and at the end of the search Numba
+# stands beside cuBLAS.
 
 # %% [markdown]
 # ## At a glance
 #
 # - **Builds on:** [08](08_vectorised_access.ipynb): 128-bit access; [07](07_register_tiling.ipynb): a patch per thread.
 # - **You will be able to:** say when a load makes a warp wait; build a pipeline through registers and one with
-#   `cp.async`; argue which barriers it needs; predict from two times how many buffers help; weigh registers against
-#   resident blocks.
+#   `cp.async`; argue which barriers it needs; predict how many buffers help; weigh registers against resident blocks.
 # - **Needs:** nothing; a GPU adds the stopwatch (`cp.async` needs compute capability 8.0).
 # - **Time:** 90 minutes.
 
@@ -37,9 +36,8 @@ print(gl.device().reason)
 # %% [markdown]
 # ## The limit
 #
-# The kernel of chapter 08 goes through a tile in four steps: load, wait, multiply, wait for the slowest. How much is
-# lost? Its block multiplies for 8 warps · 512 multiply-adds, and an SM starts four such warp instructions per cycle,
-# one per scheduler: 1,024 cycles per tile. Its load takes one latency, several hundred cycles (chapter 01).
+# The kernel of chapter 08 goes through a tile in four steps: load, wait, multiply, wait for the slowest. Its block
+# makes 8 warps · 512 multiply-adds per tile, four per cycle: 1,024 cycles. Its load takes one latency (chapter 01).
 #
 # **Predict:** which share of the time does a lone block multiply, if its loads come from L2? From DRAM?
 
@@ -53,15 +51,11 @@ for level, load in latency.items():
     print(f"{level:4} {load:4.0f}: {share:.0%} of the time multiplying (modelled)")
 
 # %% [markdown]
-# A second block on the same SM fills part of the gap, and chance decides which part. We want order instead.
-#
 # ## The idea
 #
-# A load does not stop a warp. `LDG` only *starts* a transfer; the warp goes on until an instruction **uses** the
-# register that the value will arrive in. That first use waits. So the place of the use decides, not that of the load.
-#
-# Where does the use of a tile's load stand? It is the store to shared memory. Put it after the multiply, and 512
-# multiply-adds run while the data travels. It must go to a second buffer, as the first is still being read.
+# `LDG` only *starts* a transfer; the warp goes on until an instruction **uses** the register that the value will arrive
+# in. That first use waits: here the store to shared memory. Put it after the multiply, and 512 multiply-adds run while
+# the data travels. It must go to a second buffer, as the first is still being read.
 
 # %%
 load, compute = round(latency["DRAM"]), 8 * 512 // 4
@@ -78,11 +72,11 @@ gl.widgets.timeline(
 # ## The order that guides print
 #
 # Many texts have two buffers and this loop: *load the next tile to shared memory; multiply the current one; barrier*,
-# and call the load asynchronous. It is not: with ordinary instructions "to shared memory" is a load **and** a store
-# that uses it, and both stand before the multiply.
+# and call the load asynchronous. It is not: "to shared memory" is a load **and** a store that uses it, and both stand
+# before the multiply.
 #
-# `k09_early_store` is that loop. **Predict** for chapter 08's kernel, for this one, and for the kernel below: how
-# many of a warp's shared loads (32 per tile) are issued while the next tile is on its way?
+# `k09_early_store` is that loop. **Predict** for chapter 08's kernel, for this one, and for the kernel below: how many
+# of a warp's 32 shared loads are issued while the next tile is on its way?
 
 # %%
 ORDERS = ("k08_vectorised", "k09_early_store", "k09_double_buffer")
@@ -104,8 +98,8 @@ gl.widgets.timeline(
 #
 # ## The kernel
 #
-# Eight outer products stand between the loads (`a`, `b`) and the stores that use them. `multiply` comes from
-# `kernels/simt/outer.py`: it loads fragments from shared memory and adds eight outer products to `acc`.
+# Eight outer products (`multiply`, from `kernels/simt/outer.py`) stand between the loads of `a` and `b` and the stores
+# that use them.
 
 # %%
 from numba import cuda, float32, uint32
@@ -184,11 +178,11 @@ def double_buffer(A, B, C):
 
 
 # %% [markdown]
-# - **Eight registers per thread** carry the next tile: that is the price. Nothing else holds it while it travels.
+# - **Eight registers per thread** carry the next tile: that is the price.
 # - **One barrier per tile.** It says two things at once: the new buffer is complete, and nobody reads the old one any
-#   more. With a single buffer these are two moments, hence two barriers.
-# - **`cuda.syncwarp()`** computes nothing. Without it ptxas may move the loads down, next to their use.
-# - **`launch_bounds=(256, 2)`** promises two blocks per SM, so ptxas must do with 65,536 / 512 = 128 registers.
+#   more.
+# - **`cuda.syncwarp()`** keeps ptxas from moving the loads down, next to their use.
+# - **`launch_bounds=(256, 2)`**: two blocks per SM leave 65,536 / 512 = 128 registers.
 
 # %%
 rule = {
@@ -200,9 +194,8 @@ rule = {
 gl.check(double_buffer, rule=rule)
 
 # %% [markdown]
-# "No findings" carries weight here: the emulator's race check knows which barrier orders which accesses, and does not
-# depend on a lucky schedule. Remove the barrier and the values may still come out right; the check does not (exercise
-# 09.3).
+# "No findings" carries weight here: without the barrier the values may still come out right; the race check does not
+# depend on a lucky schedule (exercise 09.3).
 #
 # ## Predict, then count
 #
@@ -220,8 +213,8 @@ for kernel in ORDERS:
     print(f"{kernel:18} {barriers:9g} {moved:9,} {waves:11,} {excess:7} {registers:10}")
 
 # %% [markdown]
-# Half the barriers, the same traffic. No counter of bytes or instructions shows what changed: it is the *order*. On a
-# GPU the profiler does: the stall reason *long scoreboard* counts warps that wait for the first use of a global load.
+# Half the barriers, the same traffic. What changed is the *order*. On a GPU the profiler shows it: the stall reason
+# *long scoreboard* counts warps that wait for the first use of a global load.
 
 # %%
 gl.plots.bank_grid(traces["k09_double_buffer"])
@@ -229,11 +222,11 @@ gl.plots.bank_grid(traces["k09_double_buffer"])
 # %% [markdown]
 # ## How many buffers?
 #
-# Write `T_l` for a tile's load and `T_c` for its arithmetic. One buffer: `T_l + T_c` per tile. With `S` buffers the
-# threads that multiply issue loads `S − 1` tiles ahead: `max(T_c, T_l / (S − 1))`. If somebody else loads whenever a
-# buffer is free, `max(T_c, (T_l + T_c) / S)`.
+# With `T_l` for a tile's load and `T_c` for its arithmetic, one buffer takes `T_l + T_c` per tile. With `S` buffers the
+# threads that multiply load `S − 1` tiles ahead: `max(T_c, T_l / (S − 1))`. If somebody else loads whenever a buffer is
+# free, `max(T_c, (T_l + T_c) / S)`.
 #
-# One guide says instead that `S` stages leave `T_l / S` exposed. **Predict** where the curves below reach zero.
+# One guide says that `S` stages leave `T_l / S` exposed. **Predict** where the curves below reach zero.
 
 # %%
 def exposed(**order):
@@ -252,31 +245,28 @@ gl.plots.lines(
 gl.widgets.stage_explorer(load=300, compute=100, stages=2)
 
 # %% [markdown]
-# Exposure reaches zero and stays there, or it never moves: if memory needs 300 for the *bytes* of a tile (bandwidth,
-# not latency), no number of buffers helps beyond two. By the estimate above our kernel's `T_c` exceeds `T_l`, and
-# two buffers are enough. `k09_early_store` and `k09_double_buffer`, equal in all but order, let us fit both times:
+# Exposure reaches zero and stays there, or it never moves: if memory needs 300 for the *bytes* of a tile, no number of
+# buffers helps beyond two. Our kernel's `T_c` exceeds `T_l`: two are enough. `k09_early_store` and `k09_double_buffer`,
+# equal in all but order, let us fit both times:
 
 # %%
 print(gl.stages.fit(4096, 4096, 4096))
 
 
 # %% [markdown]
-# **Outcome.** The order saves 55 ns of 893, 6 %. A lone block would lose a whole latency per tile, 687 cycles or 347 ns
-# from DRAM; two blocks on an SM had hidden most of that already. And the 838 ns that remain are 1,659 cycles at 1.98
-# GHz, where the arithmetic takes 1,024. The fit calls all of it compute; two fifths are other instructions and their
-# waits, which a second buffer does not remove.
+# **Outcome.** The order saves 55 ns of 893: two blocks on an SM had hidden most of the latency already. The 838 ns that
+# remain are 1,659 cycles, where the arithmetic takes 1,024; the rest are other instructions and their waits.
 
 # %% [markdown]
 # ## cp.async: no registers
 #
 # Since Ampere (sm_80; not Hopper, as one text has it) `cp.async` copies from global to shared memory without a
-# register in between. Each thread issues copies of 4, 8 or 16 bytes, closes them into a **group** with
-# `commit_group`, and later waits until at most `n` of its groups are open. Three things to know:
+# register in between. Each thread issues copies of 4, 8 or 16 bytes, closes them into a **group**, and later waits
+# until at most `n` of its groups are open.
 #
-# - It is an instruction of the load/store pipe (`LDGSTS` in SASS), and the wait (`DEPBAR`) is no polling loop.
+# - It is an instruction of the load/store pipe (`LDGSTS` in SASS); the wait (`DEPBAR`) is no polling loop.
 # - The wait covers *this thread's* copies. What others copied needs a barrier too.
-# - `wait_group` counts groups, not tiles. With two commits per tile, a wait for "all but one" before the next copies
-#   leaves half a tile open (exercise 09.4).
+# - `wait_group` counts groups, not tiles (exercise 09.4).
 
 # %% [markdown]
 # Numba has no name for it; `kernels/simt/async_copy.py` wraps one line of inline PTX each.
@@ -304,7 +294,7 @@ def copy_tiles(A, B, smem_a, smem_b, am, ak, bk, bn, put_a, put_b, interior):
 
 # %% [markdown]
 # A copy cannot turn its data, and our tile of `A` is stored transposed: so `A` travels in words of 4 bytes, `B` in
-# 16. At the edge `valid = 0` reads nothing and writes zeros; an `if` around the copy would split the warp's request.
+# 16. At the edge `valid = 0` reads nothing and writes zeros.
 #
 # **Predict:** fewer or more instructions than the register version? Fewer registers?
 
@@ -316,8 +306,7 @@ for kernel in ("k09_double_buffer", "k09_cp_async"):
     print(f"{kernel:18} {registers} registers, {moving:g} global loads or copies per warp")
 
 # %% [markdown]
-# **Outcome.** More copies, few registers saved, and 33.9 TFLOP/s against 41.3 at 4096 (recorded below). The cost of
-# turning `A` can be counted, for one warp and tile:
+# **Outcome.** More copies, few registers saved, and slower (measured below). For one warp and tile we count:
 #
 # | | loads or copies | sectors of `A` | wavefronts, stores or copies | with the loads |
 # |---|---|---|---|---|
@@ -325,14 +314,13 @@ for kernel in ("k09_double_buffer", "k09_cp_async"):
 # | `cp.async` | 5 | 64 | 64 | 160 |
 
 # %% [markdown]
-# Each 4-byte copy touches the same 16 sectors again, and writes two words per wavefront. Eight warps make 1,280
-# wavefronts per tile, one per cycle at best, where the arithmetic takes 1,024 cycles and the register version 832
-# wavefronts: shared memory is the tighter limit again (modelled).
+# Eight warps make 1,280 wavefronts per tile, one per cycle at best, where the arithmetic takes 1,024 cycles: shared
+# memory is the tighter limit again (modelled).
 
 # %% [markdown]
-# `cp.async` pays where tiles travel as they are, in chunks of 16 bytes: that is the case for tensor cores (chapters 11
-# and 12). Published samples of it deserve care: `cuda::memcpy_async(thread_rank, As[next], src, bytes, pipe)` does
-# not compile, a tile of a row-major matrix is not contiguous, and every stage needs an acquire and a release.
+# `cp.async` pays where tiles travel as they are, in chunks of 16 bytes: for tensor cores (chapters 11 and 12). Of a
+# published sample, `cuda::memcpy_async(thread_rank, As[next], src, bytes, pipe)`, know that it does not compile, and
+# that a tile of a row-major matrix is not contiguous.
 #
 # ## The search
 #
@@ -346,73 +334,100 @@ STEPS = {
     "k08_vectorised": "128-bit access, no conflicts",
     "k09_rolled": "double buffer, loop over k",
     "k09_double_buffer": "eight products written out",
-    "k09_wide_patch": "8 × 16 patch, one block per SM",
+    "k09_wide_rows": "8 × 16 patch per thread",
+    "k09_wide_columns": "multiplied column by column",
+    "k09_wide_patch": "lanes that share loads",
 }
+rest = {}
 for kernel, change in STEPS.items():
     short, long = (gl.count(kernel, 128, 256, K).mix() for K in (64, 128))
     loop = {name: n - short[name] for name, n in long.items()}  # eight turns of the loop
-    rest, lds = sum(loop.values()) / loop["fma"] - 1, loop["lds"] / loop["fma"]
-    registers = gl.compile(kernel).registers
-    print(f"{change:31} {rest:4.2f} others per FMA ({lds:5.3f} LDS), {registers} registers")
+    rest[kernel], lds = sum(loop.values()) / loop["fma"] - 1, loop["lds"] / loop["fma"]
+    more = f"({lds:5.3f} LDS), {gl.compile(kernel).registers} registers"
+    print(f"{change:31} {rest[kernel]:4.2f} others per FMA {more}")
 
 # %% [markdown]
-# - **64-bit indices.** Signed Python integers cost two integer instructions per multiply-add (counted).
+# - **64-bit indices** cost two integer instructions per multiply-add (counted).
 # - **Width.** A quarter of the shared loads, and none with a conflict (chapters 06 to 08).
-# - **The loop over k.** LLVM and ptxas both keep `for k in range(8)`: 64 multiply-adds and a branch, where every turn
-#   starts with loads it must wait for. Written out, SASS has 512 in one stretch, with each outer product's loads
-#   ahead of its use (ptxas 12.9, nvdisasm).
+# - **The loop over k.** LLVM and ptxas both keep `for k in range(8)`: every turn starts with loads it must wait for.
+#   Written out, each outer product's loads stand ahead of its use.
 
 # %% [markdown]
-# - **The patch.** 8 × 16 needs six 128-bit loads per 128 multiply-adds, not four per 64, and 128 accumulators: one
-#   block of 256 threads per SM.
-# - **The tests.** Blocks inside the matrix run a main loop without a look at the edges. The same lines are compiled
-#   twice, with another `load`:
+# - **The patch.** 8 × 16 needs six 128-bit loads per 128 multiply-adds, not four per 64, and 128 accumulators.
+# - **The tests.** Blocks inside the matrix run a main loop without a look at the edges: the same lines, compiled twice
+#   (`kernels/simt/patch_kernel.py`).
+#
+# ## Registers have banks, too
+#
+# `k09_wide_rows` issues nine multiply-adds in ten instructions and still leaves slots empty. One reason has the
+# profiler's name *dispatch stall*. A scheduler's registers lie in two **banks**, even and odd numbers, and each
+# delivers one operand per cycle. A multiply-add reads three. So one must come from the **operand cache**, which keeps
+# what the instruction before has read in the same place (`.reuse` in SASS), and the other two from different banks.
+# Otherwise it takes a second cycle. (Not documented; chapter 01's probe shows it.)
 
 # %%
-BN, WM, WN = 256, 32, 128
-TILE_B = BK * BN
-multiply = outer_products(8, 16, PITCH, BN, 16, 32)
+for name, points in gl.machine.issue_rate().series.items():
+    if name.startswith("1 chain"):
+        print(f"{name}: {points[-1][1]:.0f} multiply-adds per cycle, of 128")
 
+# %% [markdown]
+# **Predict:** an outer product is two nested loops. Should the one over the 8 rows of the patch be outside, or the one
+# over its 16 columns?
 
-# %% tags=["kernel"] gemmlab={"kernel": "simt/k09_wide_patch.py", "region": "loop"}
-@cuda.jit(device=True, forceinline=True)
-def inside_load4(src, row, col):
-    return load4(src, row * uint32(src.shape[1]) + col)
-
-
-def main_loop(load):
-    """Return the device function that adds a block's products to acc, its tiles fetched by `load`."""
+# %% tags=["kernel"] gemmlab={"kernel": "simt/patch_kernel.py", "region": "order"}
+def outer_product(TM, TN, STEP_M, STEP_N, columns):
+    """Return step(acc, frag_a, frag_b, smem_a, smem_b, a, b), which adds one outer product, by columns or by rows."""
 
     @cuda.jit(device=True, forceinline=True)
-    def place(smem_a, smem_b, put_a, put_b, a, b, d):
-        for i in range(4):
-            smem_a[put_a + uint32(i * PITCH)] = a[i]
-        store4(smem_b, put_b, b[0], b[1], b[2], b[3])
-        store4(smem_b, put_b + uint32(4 * BN), d[0], d[1], d[2], d[3])
+    def step(acc, frag_a, frag_b, smem_a, smem_b, a, b):
+        for g in range(TM // 4):
+            x = load4(smem_a, a + uint32(STEP_M * g))
+            for i in range(4):
+                frag_a[4 * g + i] = x[i]
+        for g in range(TN // 4):
+            x = load4(smem_b, b + uint32(STEP_N * g))
+            for j in range(4):
+                frag_b[4 * g + j] = x[j]
+        if columns:  # NOTE: so that frag_b[j] stays in the operand cache
+            for j in range(TN):
+                for i in range(TM):
+                    acc[i, j] += frag_a[i] * frag_b[j]
+        else:
+            for i in range(TM):
+                for j in range(TN):
+                    acc[i, j] += frag_a[i] * frag_b[j]
 
-    @cuda.jit(device=True, forceinline=True)
-    def run(acc, smem_a, smem_b, A, B, m, n, ak, bk, put_a, put_b, row, col):
-        K = uint32(A.shape[1])
-        a, b, d = load(A, m, ak), load(B, bk, n), load(B, bk + uint32(4), n)
-        place(smem_a, smem_b, put_a, put_b, a, b, d)
-        cuda.syncthreads()
-        buffer = uint32(0)
-        for k0 in range(uint32(BK), K, uint32(BK)):
-            k0 = uint32(k0)
-            a, b, d = load(A, m, k0 + ak), load(B, k0 + bk, n), load(B, k0 + bk + uint32(4), n)
-            multiply(acc, smem_a, smem_b, buffer * uint32(TILE_A) + row, buffer * uint32(TILE_B) + col)
-            buffer ^= uint32(1)
-            place(smem_a, smem_b, buffer * uint32(TILE_A) + put_a, buffer * uint32(TILE_B) + put_b, a, b, d)
-            cuda.syncthreads()
-        multiply(acc, smem_a, smem_b, buffer * uint32(TILE_A) + row, buffer * uint32(TILE_B) + col)
-
-    return run
+    return step
 
 
-run_inside, run_edge = main_loop(inside_load4), main_loop(edge_load4)
+# %%
+from gemmlab.operands import bank_conflicts
+
+WIDE = ("k09_wide_rows", "k09_wide_columns", "k09_wide_patch")
+for kernel in WIDE:
+    try:
+        total, met = bank_conflicts(gl.compile(kernel, target="sm_90").sass())
+        print(f"{kernel:17} {met / total:.0%} of {total:,} multiply-adds meet a bank")
+    except gl.GemmlabError as error:
+        print(error)
+
+# %% [markdown]
+# Our order is only a hint: ptxas chooses registers, and moves loads and multiply-adds as it sees fit. What it makes of
+# a source can be counted and measured, hardly predicted. `k09_wide_patch` also lets pairs of lanes share what they load
+# (chapter 08). The profiler, where it has looked:
+
+# %%
+WAITS = ("stall_dispatch_stall", "stall_short_scoreboard", "stall_barrier")
+for kernel in WIDE:
+    records = gl.results.find(kernel, 4096, 4096, 4096)
+    seen = records[0].get("profile", {}) if records else {}
+    waits = [f"{name[6:]} {seen[name]:.2f}" for name in WAITS if name in seen]
+    issued = f"{seen['issue_pct']:.0f} % of slots used," if "issue_pct" in seen else "not profiled"
+    print(f"{kernel:17}", issued, *waits)
 
 # %%
 gl.check("k09_wide_patch")
+gl.check("k09_small_tile")
 
 # %% [markdown]
 # What it costs in resident blocks:
@@ -423,44 +438,38 @@ for kernel in ("k08_vectorised", "k09_double_buffer", "k09_wide_patch"):
     print(f"{kernel:18} {registers} registers: {held.blocks} per SM, {held.warps} warps of 64")
 
 # %% [markdown]
-# **Predict** from this table: which of the three is fastest? The one with the fewest warps has the most independent
-# work per warp. Occupancy hides latency; so does instruction order, at the price of registers.
+# **Predict** which of the three is fastest. Occupancy hides latency; so does independent work per warp, at the price of
+# registers.
 #
 # ## Measure
 
 # %%
 LADDER = (*STEPS, "k09_early_store", "k09_cp_async")
 found = {kernel: gl.measure(kernel, 4096, 4096, 4096) for kernel in LADDER}
+print(f"{'':18} others  at most  TFLOP/s  of cuBLAS")
 for kernel, m in found.items():
-    rate = f"{m.tflops:6.2f} TFLOP/s" if m.tflops else "not recorded yet"
-    print(f"{kernel:18} {rate}", f"= {m.ratio:.2f} of cuBLAS" if m.ratio else "")
+    bound = f"{rest[kernel]:6.2f} {66.9 / (1 + rest[kernel]):8.1f}" if kernel in rest else " " * 15
+    seen = f"{m.tflops:8.2f} {m.ratio:9.2f}" if m.tflops and m.ratio else "not recorded yet"
+    print(f"{kernel:18} {bound} {seen}")
 print("4096 × 4096 × 4096,", found["k09_wide_patch"].label)
 
 # %% [markdown]
-# **Outcome** (H200, 2026-11-30). Every step of the search is faster than the one before, and in the order of the
-# instructions that are no multiply-add, with one exception. "At most" is what their slots leave of 66.9 TFLOP/s
-# (modelled from the count of PTX):
-#
-# | step | others | at most | TFLOP/s | of cuBLAS | limit now |
-# |---|---|---|---|---|---|
-# | Python integers | 2.30 | 20.3 | 7.0 | 0.14 | integer work |
-# | unsigned indices | 0.64 | 40.8 | 22.6 | 0.44 | bank conflicts |
-# | 128-bit access | 0.37 | 48.8 | 31.1 | 0.61 | waiting, loop over `k` |
-# | double buffer, loop over `k` | 0.42 | 47.1 | 38.8 | 0.76 | loop over `k` |
-# | written out | 0.14 | 58.7 | 41.3 | 0.81 | 128 registers |
-# | 8 × 16 patch | 0.09 | 61.4 | 46.9 | 0.92 | 223 registers, 8 warps |
+# "At most" is what the slots of other instructions leave of 66.9 TFLOP/s (modelled from the count of PTX). Only the
+# double buffer has more of them than the step before, and is faster: it removes waiting. Order alone (`k09_rolled`) and
+# products written out alone (`k09_early_store`) do not add up: both fill the same gap, independent work beside a load.
 
 # %% [markdown]
-# The exception is the double buffer: more instructions and yet 25 % more speed, since it removes waiting. The studies
-# take the step from 31.1 to 41.3 apart: order alone (`k09_rolled`) gives 38.8, products written out without order
-# (`k09_early_store`) 38.8, both 41.3. They do not add up, as both fill the same gap: independent work beside a load.
+# It is no free lunch: a tile of 128 × 128 makes 64 blocks at 1024³, for 132 SMs. A tile of 64 × 128, the same code
+# otherwise (`k09_small_tile`), makes 128, with more loads per multiply-add. **Predict** where each of the two wins:
+
+# %%
+for shape in [(1024,) * 3, (512, 4096, 4096), (2048,) * 3, (4096,) * 3]:
+    rates = {k: gl.measure(k, *shape) for k in ("k09_wide_patch", "k09_small_tile")}
+    told = [f"{k} {m.ratio:.2f}" if m.ratio else f"{k} –" for k, m in rates.items()]
+    print("×".join(map(str, shape)), "of cuBLAS:", ", ".join(told))
 
 # %% [markdown]
-# The last step wins with *half* the warps, as predicted. It is no free lunch: a tile of 128 × 256 makes 32 blocks at
-# 1024³, for 132 SMs, and gets 11.4 TFLOP/s where the smaller tile gets 18.5; at 512 × 4096 × 4096 it is 23.5 against
-# 37.5, and at 4095 × 4097 × 1023, on the edge path, 33.6 against 34.4 (recorded). Libraries choose a tile by shape.
-#
-# (The bars show the rungs. The studies were measured while this page was made.)
+# So libraries choose a tile by shape: the small one where `cdiv(M, 128) · cdiv(N, 128)` is below the number of SMs.
 
 # %%
 best = [r for kernel in STEPS for r in gl.results.find(kernel, 4096, 4096, 4096)]
@@ -477,15 +486,13 @@ gl.plots.recorded_roofline(
 # ## What limits us now?
 #
 # > **Takeaway.** A load waits at its first use. Put a tile's worth of arithmetic between the two and the latency is
-# > gone, for a second buffer, eight registers and one barrier per tile. Then count what is left per multiply-add.
+# > gone, for a second buffer, eight registers and one barrier per tile. Then count what is left per multiply-add, and
+# > mind the banks of the registers.
 
 # %% [markdown]
-# The profiler finds no other limit: DRAM delivers 0.34 GB in 2.9 ms, 0.12 TB/s of more than 4, and shared memory serves
-# 0.16 wavefronts per multiply-add of the 0.25 that it could.
-#
 # In the main loop of the last kernel fewer than one instruction in ten is no multiply-add (counted), and there are no
-# registers left to lower that share. What more could an FP32 lane do? More speed needs another unit, one that
-# multiplies small matrices in one instruction. What is a tensor core? That is chapter 10.
+# registers left to lower that share. More speed needs another unit, one that multiplies small matrices in one
+# instruction. What is a tensor core? That is chapter 10.
 
 # %% [markdown]
 # ## Exercises
