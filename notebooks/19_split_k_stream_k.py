@@ -320,8 +320,18 @@ gl.plots.ladder_table({
 
 # %% [markdown]
 # Which kernel for which shape is a choice of its own: tile, cluster, split and order. Libraries keep tables or models
-# for it. And so far C is all that leaves a tile; a bias, an activation, a scale want to ride along. What else fits into
-# the epilogue? That is chapter 20.
+# for it. `gl.best_kernel` is ours, and it says why:
+
+# %%
+for shape in SHAPES[:3]:
+    print(*str(gl.best_kernel(*shape)).splitlines()[:4], sep="
+", end="
+
+")
+
+# %% [markdown]
+# So far C is all that leaves a tile; a bias, an activation, a scale want to ride along. What else fits into the
+# epilogue? That is chapter 20.
 
 # %% [markdown]
 # ## Exercises
