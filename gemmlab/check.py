@@ -20,11 +20,11 @@ from gemmlab.case import Case
 from gemmlab.compile import Compiled
 from gemmlab.device import device
 from gemmlab.errors import CheckError, GemmlabError
-from gemmlab.launch import choose_backend, emulate, enqueue, prepare, sms_of
+from gemmlab.launch import choose_backend, emulate, enqueue, obstacle, prepare, sms_of
 from gemmlab.patterns import explain
 from gemmlab.progress import progress
 from gemmlab.reference import Problem
-from gemmlab.rules import depends_on_sms, launch_rule, mapped
+from gemmlab.rules import depends_on_sms, evaluate_rule, launch_rule, mapped
 from gemmlab.source import resolve
 
 GUARD_BYTES = 4096  # around each array on a GPU; the emulator watches every address itself
@@ -108,7 +108,8 @@ def check(kernel, shapes=None, backend=None, rule=None, *, seed=None, quiet=Fals
     rule = launch_rule(kernel, rule, **launch)
     code, spec = (kernel, kernel.spec) if isinstance(kernel, Compiled) else resolve(kernel)
     problem = Problem.of(spec, rule)
-    forced, backend = backend is not None, choose_backend(kernel, backend)
+    shared = evaluate_rule(rule, 1, 1, 1)[2]
+    forced, backend = backend is not None, choose_backend(kernel, backend, shared)
     name = spec.name if spec else getattr(code, "entry", None) or getattr(code, "py_func", code).__name__
     given = _validated(shapes)
     shapes = given or default_shapes(rule.get("tile"), spec.align if spec else 1, problem.a_dtype)
@@ -119,6 +120,8 @@ def check(kernel, shapes=None, backend=None, rule=None, *, seed=None, quiet=Fals
     if backend == "gpu" and not forced:
         runs += [("emulator", shape) for shape in shapes if math.prod(shape) <= EMULATED_WORK]
     remarks: dict[str, None] = {}
+    if not forced and backend == "emulator" and device().kind == "gpu":
+        remarks[f"not on the GPU: {obstacle(kernel, shared)}"] = None
     warnings: dict[tuple, str] = {}
     scales = itertools.cycle(SCALES)
     padded: dict[str, int] = {}
@@ -200,10 +203,11 @@ class Trial:
         else:
             return
         lines = list(damage)
-        if wrong and not any(finding.rule in UNFINISHED for finding in findings):
+        unfinished = any(finding.rule in UNFINISHED for finding in findings)
+        if wrong and not unfinished:
             case = Case(self.problem, A, B, C, unwritten, lambda fill: self.launch(A, B, fill)[0])
             lines.append(explain(case))
-        if findings and not (wrong or damage):
+        if findings and not (wrong or damage or unfinished):
             lines.append("the values are right, but only by luck:")
         # One finding per rule and source line; what the values have shown already is not said again.
         distinct = {}

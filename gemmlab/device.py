@@ -17,7 +17,7 @@ class Device:
 
     `kind`: "gpu" (usable), "none" or "unsupported" (there is one, but not for us). `cc` is the compute capability,
     `target` the exact compilation target ("sm_90a"), `driver` the CUDA version that the driver supports ("13.0"),
-    `reason` one sentence.
+    `reason` one sentence, `shared_per_block` the most shared memory of a block in bytes (0: not known).
     """
 
     kind: str
@@ -27,6 +27,11 @@ class Device:
     driver: str | None = None
     reason: str = ""
     sms: int = 0
+    shared_per_block: int = 0
+
+    def holds(self, shared: int) -> bool:
+        """Say whether a block can have so many bytes of shared memory here, as far as is known."""
+        return not self.shared_per_block or shared <= self.shared_per_block
 
 
 def target_of(cc: tuple[int, int]) -> str:
@@ -54,11 +59,11 @@ def detect(driver, import_cupy, system: str) -> Device:
         if os.path.exists("/dev/kfd") and not os.path.exists("/dev/nvidiactl"):
             return Device("unsupported", reason=f"this GPU is not an NVIDIA GPU: {EMULATE}")
         return Device("none", reason=f"{found}: {EMULATE}")
-    name, cc, version, sms = found
+    name, cc, version, sms, shared = found
     text = f"{version // 1000}.{version % 1000 // 10}"
     cupy_name = compat.cupy_distribution() or ""
     needed = 13000 if cupy_name == "cupy-cuda13x" else 12000
-    facts = {"name": name, "cc": cc, "driver": text, "sms": sms}
+    facts = {"name": name, "cc": cc, "driver": text, "sms": sms, "shared_per_block": shared}
     if cc < MIN_CC:
         reason = f"{name} has compute capability {cc[0]}.{cc[1]}, and CUDA's compilers start at 7.5: {EMULATE}"
         return Device("unsupported", reason=reason, **facts)
@@ -77,7 +82,7 @@ def detect(driver, import_cupy, system: str) -> Device:
 
 
 def _query(driver):
-    """Ask the driver for (name, cc, CUDA version, SM count), or return a sentence saying why that is impossible."""
+    """Ask the driver for (name, cc, CUDA version, SMs, shared bytes of a block), or say why that is impossible."""
     if driver is None:
         return "cuda-bindings is missing"
     try:
@@ -99,8 +104,9 @@ def _query(driver):
                 attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
                 attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
                 attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+                attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
             )
         ]
-        return name.split(b"\0")[0].decode(), (values[0], values[1]), version, values[2]
+        return name.split(b"\0")[0].decode(), (values[0], values[1]), version, values[2], values[3]
     except Exception:  # without libcuda the bindings raise; the class differs between versions
         return "no NVIDIA driver found"

@@ -21,7 +21,7 @@ def factor(case: Case) -> str | None:
         return None
     if abs(times - 2) < 1e-3:
         return "C is exactly twice A·B: something is added twice"
-    return f"C is {times:.4g} times A·B"
+    return f"C is {times:.4g} times A·B" if f"{times:.4g}" != "1" else None
 
 
 def stops_early(case: Case) -> str | None:

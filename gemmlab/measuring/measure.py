@@ -117,7 +117,7 @@ def measure(
     if not spec.accepts(M, N, K):
         raise GemmlabError(f"{spec.name} takes only M, N, K that are multiples of {spec.align}, not {M} x {N} x {K}")
     here = device()
-    if not (here.kind == "gpu" and spec.runs_on(here.cc)):
+    if not (here.kind == "gpu" and spec.runs_on(here.cc) and here.holds(spec.launch_dims(M, N, K)[2])):
         return recorded(spec, M, N, K, mode)
     if os.environ.get("GEMMLAB_STATIC"):
         stored = recorded(spec, M, N, K, mode)

@@ -3,13 +3,13 @@
 import importlib
 import re
 import sys
-import types
 
 import numpy as np
 import pytest
 
 import kernels
 from gemmlab import results
+from gemmlab.device import Device
 from gemmlab.errors import GemmlabError
 from gemmlab.measuring import ceilings, measure_gpu, telemetry, tensor_ceilings, timing
 from tests.gemmlab.fake_gpu import FakeGpu
@@ -146,7 +146,7 @@ def test_without_cublas_the_kernel_is_still_measured(fake, monkeypatch):
 
 
 def test_measure_uses_the_gpu_that_is_here(fake, monkeypatch):
-    here = types.SimpleNamespace(kind="gpu", cc=(9, 0))
+    here = Device("gpu", cc=(9, 0))
     monkeypatch.setattr(importlib.import_module("gemmlab.device"), "device", lambda: here)
     measured = importlib.import_module("gemmlab.measuring.measure").measure(SPEC, M, N, K, rounds=2)
     assert not measured.recorded and measured.time_us == 300.0

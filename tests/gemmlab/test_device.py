@@ -15,6 +15,7 @@ def driver(cc=(9, 0), version=13000, init=0, count=1, name=b"NVIDIA H200\0\0"):
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR=cc[0],
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR=cc[1],
         CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT=132,
+        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN=232448,
     )
     return SimpleNamespace(
         CUresult=SimpleNamespace(CUDA_ERROR_NO_DEVICE=status(100)),
@@ -35,7 +36,7 @@ def cupy(is_hip=False):
 def test_usable_gpu():
     found = detect(driver(), cupy, "Linux")
     assert (found.kind, found.name, found.cc) == ("gpu", "NVIDIA H200", (9, 0))
-    assert (found.target, found.driver) == ("sm_90a", "13.0")
+    assert (found.target, found.driver, found.sms, found.shared_per_block) == ("sm_90a", "13.0", 132, 232448)
 
 
 @pytest.mark.parametrize(

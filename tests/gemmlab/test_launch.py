@@ -163,6 +163,16 @@ def test_a_gpu_of_another_kind(monkeypatch):
     assert choose_backend(gl.cuda_source('extern "C" __global__ void k() { x }\n', "k"), None) == "gpu"  # says why
 
 
+def test_a_gpu_with_less_shared_memory(monkeypatch):
+    here = gl.Device("gpu", "RTX 5090", (12, 0), "sm_120a", "13.0", sms=170, shared_per_block=99 << 10)
+    monkeypatch.setattr(sys.modules["gemmlab.launch"], "device", lambda: here)
+    monkeypatch.setattr(gpu, "device", lambda: here)
+    assert choose_backend("k12_multistage", None) == "emulator"
+    with pytest.raises(gl.GemmlabError, match="shared memory per block, and RTX 5090 has at most 101,376 .k12"):
+        choose_backend("k12_multistage", "gpu")
+    assert choose_backend("k11_mma", None) == "gpu" and choose_backend("k11_mma", None, 100 << 10) == "emulator"
+
+
 def test_cuda_parameters_are_read_from_the_source():
     text = "__global__ void f(const float* __restrict__ A, __half *B /* , int q */, unsigned int n, const int4 v) { }"
     found = cuda_params(text, "f")

@@ -9,6 +9,7 @@ import pytest
 
 import kernels
 from gemmlab import results
+from gemmlab.device import Device
 from gemmlab.errors import GemmlabError
 from gemmlab.hardware import gpu
 from gemmlab.measuring import refusals, telemetry, timing
@@ -264,7 +265,7 @@ def test_an_unknown_gpu_or_variant_is_not_judged_by_the_table():
 def test_pages_prefer_a_current_record_to_a_new_measurement(monkeypatch):
     stored = measure.Measurement("k04_coalesced", 64, 64, 64, "NVIDIA H200", record(), True)
     stale = measure.Measurement("k04_coalesced", 64, 64, 64, "NVIDIA H200", record(), True, "changed")
-    here = types.SimpleNamespace(kind="gpu", cc=(9, 0))
+    here = Device("gpu", cc=(9, 0))
     monkeypatch.setattr(importlib.import_module("gemmlab.device"), "device", lambda: here)
     on_gpu = types.SimpleNamespace(measure_here=lambda *a: "measured")
     monkeypatch.setitem(sys.modules, "gemmlab.measuring.measure_gpu", on_gpu)

@@ -31,6 +31,7 @@ def recorded(tmp_path):
         [
             record(size=4096, samples=(1e5, 2e5, 3e5), rival=(2.5e3, 2.6e3, 2.7e3), profile=profile),
             record("k04_coalesced", profile=profile),
+            record(size=4096, mode="sustained", power_w={"median": 691.6}),
         ],
         {"dram_copy": ceiling},
     )
@@ -70,7 +71,7 @@ def test_counters_stand_beside_the_profiler(tmp_path):
 
 
 def test_nothing_recorded_is_said(tmp_path):
-    for name in ("ladder", "ladder-full", "ladder-traffic", "ladder-counters", "ceilings", "sanitizer"):
+    for name in ("ladder", "ladder-full", "ladder-traffic", "ladder-counters", "sustained", "ceilings", "sanitizer"):
         assert "recorded yet" in results_tables.TABLES[name](tmp_path)
 
 
@@ -78,6 +79,12 @@ def test_every_row_of_a_table_has_the_same_number_of_cells(tmp_path):
     for name, make in results_tables.TABLES.items():
         rows = [line for line in make(recorded(tmp_path)).splitlines() if line.startswith("|")]
         assert len({line.count("|") for line in rows}) == 1 and len(rows) > 2, name
+
+
+def test_sustained_runs_are_shown_apart(tmp_path):
+    row = results_tables.sustained(recorded(tmp_path)).splitlines()[2]
+    assert row.startswith("| `k03_naive` | 4096³ |") and row.endswith("| 1,900 | 692 | 2026-11-30 |")
+    assert results_tables.ladder_full(tmp_path).count("`k03_naive`") == 1
 
 
 def test_render_replaces_between_markers_only():
