@@ -31,7 +31,7 @@ def wgmma_message(rule, info, other, who, where, detail):
         when = "has exited already" if detail == "after" else "may exit before that: nothing orders the two"
         return f"{who} accesses shared memory of another block of its cluster, which {when}"
     if rule == "setmaxnreg-ignored":
-        return "ptxas ignores setmaxnreg in a kernel without .minnctapersm, whose register count it does not know"
+        return "ptxas may ignore setmaxnreg here: without .minnctapersm it need not know the registers at the entry"
     if rule == "setmaxnreg-direction":
         value, have = detail.split("|")
         return f"{who} executes {info.opcode} {value} where its warpgroup has {have} registers per thread: undefined"
