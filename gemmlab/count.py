@@ -230,5 +230,8 @@ def _run(kernel, shape, rule, launch, wanted, schedule, count, events=None, sms=
     options = {"check": False, "count": count, "trace": wanted, "schedule": schedule, "events": events}
     report = emulate(compiled, values, names, Geometry.of(**call.launch), **options)
     name = spec.name if spec else getattr(code, "entry", None) or getattr(code, "py_func", code).__name__
+    if not report.completed:
+        why = next((str(found).splitlines()[0] for found in report.errors), "a limit was reached")
+        raise GemmlabError(f"{name} did not finish on the emulator, so its counts mean nothing: {why}")
     name = "; ".join((name, *call.notes))
     return report, compiled, name

@@ -78,3 +78,11 @@ def test_a_copy_to_shared_memory_counts_once_for_its_array():
     counts = gl.count("k09_cp_async", 128, 128, 32)
     assert counts.arrays["A"].bytes == 128 * 32 * 4 and counts.arrays["B"].bytes == 32 * 128 * 4
     assert counts.arrays["A"].wavefronts == 0
+
+
+def test_a_kernel_that_does_not_finish_has_no_counts():
+    text = 'extern "C" __global__ void hang(float* C) { if (threadIdx.x) __syncthreads(); else while (C[0] == 0); }'
+    rule = {"grid": ["1"], "block": [64], "args": ["C"]}
+    with pytest.raises(gl.GemmlabError, match="hang did not finish on the emulator, so its counts mean nothing") as why:
+        gl.count(gl.cuda_source(text + "\n", "hang"), 8, 8, 8, rule)
+    assert "\n" not in str(why.value)
