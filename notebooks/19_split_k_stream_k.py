@@ -324,10 +324,7 @@ gl.plots.ladder_table({
 
 # %%
 for shape in SHAPES[:3]:
-    print(*str(gl.best_kernel(*shape)).splitlines()[:4], sep="
-", end="
-
-")
+    print("\n".join(str(gl.best_kernel(*shape).reasons).splitlines()[:4]), end="\n\n")
 
 # %% [markdown]
 # So far C is all that leaves a tile; a bias, an activation, a scale want to ride along. What else fits into the
