@@ -65,7 +65,7 @@ def validate(compiled, args: tuple) -> list[str]:
     if compiled.language == "cuda":
         text = next((text for text in compiled.sources.values() if re.search(rf"\b{compiled.entry}\s*\(", text)), "")
         declared = cuda_params(text, compiled.entry)
-        names = [param.name for param in declared] or _letters(len(args))
+        names = [param.name for param in declared] or list(compiled.arg_names) or _letters(len(args))
         if len(args) != len(compiled.params):
             raise GemmlabError(
                 f"{compiled.entry!r} takes {len(compiled.params)} arguments ({', '.join(names)}), got {len(args)}"

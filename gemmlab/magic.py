@@ -57,11 +57,14 @@ def _entry(entry: str | None, name: str, text: str) -> str:
 
 
 def cuda(line: str, cell: str, namespace: dict) -> None:
-    """Run the magic: put ``gemmlab.cuda_source(cell, entry, **defines)`` into `namespace` under its name."""
+    """Run the magic: put ``gemmlab.cuda_source(cell, entry, **defines)`` into `namespace` under its name.
+
+    The text begins with an empty line in place of the ``%%cuda`` line: messages count lines as the notebook shows them.
+    """
     from gemmlab import cuda_source
 
     name, entry, defines = parse(line, cell)
-    namespace[name] = cuda_source(cell, entry, **defines)
+    namespace[name] = cuda_source("\n" + cell, entry, **defines)
 
 
 def load_ipython_extension(shell) -> None:

@@ -6,9 +6,11 @@ import kernels
 from gemmlab.grading.exercise import Choice, Function
 from gemmlab.grading.kernel_exercise import Kernel
 from gemmlab.grading.targets import NoDouble, StoredOnce
+from gemmlab.grading.targets_async import Keeps
 from gemmlab.grading.targets_shared import TileTraffic
 
 WMMA = kernels.spec("k10_wmma_global_f16")
+ON_TENSOR_CORES = Keeps(r"wmma\.mma", "nothing is multiplied by a tensor core: keep wmma::mma_sync")
 SHAPES = ((16, 8, 16, 16), (16, 8, 8, 16), (16, 8, 32, 8), (8, 8, 4, 16), (16, 8, 8, 32), (16, 16, 16, 16))
 
 
@@ -62,13 +64,13 @@ EXERCISES = (
         id="10.2",
         title="Repair a published kernel",
         spec=replace(WMMA, name="10.2", block=(32, 4, 1), grid=("cdiv(N,16)", "cdiv(M,64)", "1")),
-        targets=(NoDouble(), StoredOnce()),
+        targets=(NoDouble(), StoredOnce(), ON_TENSOR_CORES),
     ),
     Kernel(
         id="10.3",
         title="Use a fragment twice",
         spec=replace(WMMA, name="10.3", block=(32, 1, 1), grid=("cdiv(N,32)", "cdiv(M,32)", "1")),
-        targets=(NoDouble(), StoredOnce(), TileTraffic(32, 32, itemsize=2)),
+        targets=(NoDouble(), StoredOnce(), ON_TENSOR_CORES, TileTraffic(32, 32, itemsize=2)),
         probe_shape=(64, 96, 64),
     ),
     Choice(

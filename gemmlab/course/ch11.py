@@ -6,9 +6,11 @@ import kernels
 from gemmlab.grading.exercise import Function
 from gemmlab.grading.kernel_exercise import Kernel
 from gemmlab.grading.targets import NoDouble, StoredOnce
+from gemmlab.grading.targets_async import Keeps
 from gemmlab.grading.targets_pipeline import Copies
 from gemmlab.grading.targets_shared import NoConflicts, SharedBytes
 
+ON_TENSOR_CORES = Keeps(r"mma\.sync", "nothing is multiplied by a tensor core: keep mma_m16n8k16_f32_T")
 WARP = replace(kernels.spec("k11_mma"), block=(32, 1, 1), grid=("cdiv(N,16)", "cdiv(M,16)", "1"))
 
 
@@ -42,21 +44,21 @@ EXERCISES = (
         id="11.2",
         title="Repair the fragments",
         spec=replace(WARP, name="11.2"),
-        targets=(NoDouble(), StoredOnce()),
+        targets=(NoDouble(), StoredOnce(), ON_TENSOR_CORES),
         probe_shape=(32, 32, 32),
     ),
     Kernel(
         id="11.3",
         title="Rows of 32 bytes",
         spec=replace(WARP, name="11.3", block=(128, 1, 1), grid=("cdiv(N,64)", "cdiv(M,64)", "1")),
-        targets=(NoDouble(), StoredOnce(), SharedBytes(2 * 64 * 16 * 2), NoConflicts()),
+        targets=(NoDouble(), StoredOnce(), ON_TENSOR_CORES, SharedBytes(2 * 64 * 16 * 2), NoConflicts()),
         probe_shape=(64, 64, 32),
     ),
     Kernel(
         id="11.4",
         title="Repair the pipeline",
         spec=replace(WARP, name="11.4"),
-        targets=(NoDouble(), StoredOnce(), Copies()),
+        targets=(NoDouble(), StoredOnce(), ON_TENSOR_CORES, Copies()),
         probe_shape=(32, 32, 64),
     ),
 )

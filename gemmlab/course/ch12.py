@@ -107,7 +107,7 @@ class Order(Exercise):
         if value is None or value is Ellipsis:
             return "unfinished"
         pair = isinstance(value, (tuple, list)) and len(value) == 2
-        if not pair or any(number(x) != int(number(x) or 0) for x in value):
+        if not pair or any(number(x) is None or number(x) % 1 != 0 for x in value):
             return f"returned {str(value)[:40]}, not a pair (m, n) of whole numbers"
         return [int(x) for x in value]
 
@@ -136,8 +136,10 @@ class Order(Exercise):
                 raise self.fail(f"{where} {'returned nothing' if tile == 'unfinished' else str(tile)[:160]}")
             m, n = tile
             if not (0 <= m < tiles_m and 0 <= n < tiles_n):
-                outside = f"outside of the {tiles_m} × {tiles_n} tiles: the last group is smaller"
-                raise self.fail(f"{where} is ({m}, {n}), {outside}")
+                turned = 0 <= n < tiles_m and 0 <= m < tiles_n
+                why = ": the last group is smaller" if min(m, n) >= 0 else ""
+                why = ": are m and n in this order?" if turned else why
+                raise self.fail(f"{where} is ({m}, {n}), outside of the {tiles_m} × {tiles_n} tiles{why}")
             if (m, n) in owner:
                 taken = f"which number {owner[m, n]} has already: another tile is nobody's"
                 raise self.fail(f"{where} is ({m}, {n}), {taken}")
@@ -163,6 +165,7 @@ EXERCISES = (
             (1200, 826, 2, 24 * 1024, SHARED),
             (1200, 1652, 4, 48 * 1024, SHARED),
             (1300, 1652, 4, 48 * 1024, SHARED),
+            (1239, 826, 2, 24 * 1024, SHARED),  # just in time
             (2500, 413, 2, 24 * 1024, SHARED),
             (2500, 413, 2, 48 * 1024, SHARED),
             (100, 826, 2, 32 * 1024, 101_376),
@@ -182,6 +185,10 @@ EXERCISES = (
             (
                 lambda ld, c, k, b, s: min(math.ceil(ld / c + 1 + 1 / k), s // b),
                 "with one stage nothing overlaps: two are the least",
+            ),
+            (
+                lambda ld, c, k, b, s: min(max(2, int(ld / c + 1 + 1 / k)), s // b),
+                "with a part of a stage too few the copy is late: round up",
             ),
             (
                 lambda ld, c, k, b, s: min(max(2, math.ceil(ld / c + 1 / k)), s // b),

@@ -97,6 +97,12 @@ def _cut(x, bits):
     return math.copysign(math.ldexp(math.floor(mantissa * scale) / scale, exponent), x)
 
 
+def _up(x, bits):
+    mantissa, exponent = math.frexp(abs(x))
+    scale = 2.0 ** (bits + 1)
+    return math.copysign(math.ldexp(math.ceil(mantissa * scale) / scale, exponent), x)
+
+
 def _even(x, bits):
     mantissa, exponent = math.frexp(x)
     scale = 2.0 ** (bits + 1)
@@ -146,6 +152,7 @@ EXERCISES = (
             (1.0, 10),
             (-0.10000000149011612, 7),
             (1.99999, 10),
+            (3.299999952316284, 7),
             (6.0e-20, 7),
         ),
         draw=draw_numbers,
@@ -153,6 +160,7 @@ EXERCISES = (
         because="to nearest, ties away from zero",
         hints=(
             (_cut, "that cuts; a number above the middle goes up"),
+            (_up, "that goes up always; a number below the middle goes down"),
             (_even, "ties go to even there: cvt.rna and half an ulp take them away from zero"),
             (lambda x, b: rounded(x, b - 1), "one bit short: the leading one is not stored"),
             (lambda x, b: rounded(x, b + 1), "one bit too many: the leading one is not among the mantissa bits"),

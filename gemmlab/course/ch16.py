@@ -81,7 +81,7 @@ EXERCISES = (
         parameters=("consumers", "producer", "ctas"),
         reference=consumer_registers,
         public=((2, 24, 1), (2, 40, 1), (1, 24, 2), (1, 40, 1), (3, 24, 1), (3, 32, 1), (2, 20, 1), (2, 176, 1),
-                (7, 24, 1), (4, 24, 1), (2, 36, 1), (1, 24, 1)),
+                (7, 24, 1), (4, 24, 1), (2, 36, 1), (1, 24, 1), (1, 248, 1)),
         draw=draw_budgets,
         because="what the producer hands back is shared by the consumers",
         hints=(

@@ -6,7 +6,7 @@ from types import MappingProxyType
 import kernels
 from gemmlab.grading.exercise import Function
 from gemmlab.grading.kernel_exercise import Kernel
-from gemmlab.grading.targets import NoDouble, StoredOnce
+from gemmlab.grading.targets import NoDouble, ProductsOnce, StoredOnce
 from gemmlab.grading.targets_async import Keeps
 from gemmlab.grading.targets_shared import TileTraffic
 
@@ -73,7 +73,7 @@ EXERCISES = (
         id="17.3",
         title="Trade sums",
         spec=replace(TRADED, name="17.3"),
-        targets=(NoDouble(), StoredOnce(), CROSSES),
+        targets=(NoDouble(), StoredOnce(), ProductsOnce(), CROSSES),
         probe_shape=(32, 32, 16),
     ),
 )

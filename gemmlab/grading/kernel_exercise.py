@@ -12,6 +12,7 @@ from gemmlab.errors import CheckError, GemmlabError
 from gemmlab.grading.exercise import Exercise
 from gemmlab.grading.targets import NoDouble, StoredOnce, Target, probe, writes_global
 from gemmlab.reference import numpy_dtype
+from gemmlab.rules import mapped
 from gemmlab.source import CudaSource, resolve
 from kernels import ROOT, Spec
 
@@ -50,7 +51,7 @@ class Kernel(Exercise):
     """A GEMM kernel. `spec` says what it computes and how it is launched; `targets` what its accesses must look like.
 
     With `choose_block` the answer is (kernel, block): the learner chooses the block of exactly `threads` threads, whose
-    sizes the grid's expressions call BX, BY and BZ.
+    sizes the grid's expressions call BX, BY and BZ. `refused`: rules of the emulator whose warnings fail the answer.
     """
 
     kind: ClassVar[str] = "kernel"
@@ -59,6 +60,7 @@ class Kernel(Exercise):
     probe_shape: Shape = (64, 64, 16)
     choose_block: bool = False
     threads: int = 256
+    refused: tuple[str, ...] = ()
 
     def inputs(self, rng=None):
         return hidden_shapes(rng) if rng else []
@@ -75,6 +77,8 @@ class Kernel(Exercise):
         if kernel is None or kernel is Ellipsis:
             raise self.unfinished("define the kernel")
         wanted = {"numba": "a Numba kernel (@cuda.jit)", "cuda": "a CUDA C++ kernel (%%cuda)"}[self.spec.language]
+        if isinstance(kernel, str) or not (callable(kernel) or isinstance(kernel, (CudaSource, Spec))):
+            raise self.fail(f"give {wanted}, written in the answer cell, not {type(kernel).__name__}")
         try:
             code, spec = resolve(kernel)
             language = "cuda" if isinstance(code, CudaSource) else "numba"
@@ -115,10 +119,14 @@ class Kernel(Exercise):
             raise self.fail("the answer holds no kernel that can be judged")
         spec = self._launched(record.get("block"))
         try:
-            compiled = replace(from_ptx(ptx, spec.language, entry), spec=spec)
+            names = tuple(mapped(name) or name for name in spec.args)
+            compiled = replace(from_ptx(ptx, spec.language, entry), spec=spec, arg_names=names)
             if not writes_global(ptx):
                 raise self.unfinished("the kernel writes nothing to C")
-            check(compiled, shapes=self.shapes(), backend=backend, quiet=True)
+            checked = check(compiled, shapes=self.shapes(), backend=backend, quiet=True)
+            for warning in checked.warnings:
+                if any(f"[{rule}]" in warning for rule in self.refused):
+                    raise self.fail(warning)
             counted = probe(compiled, self.probe_shape)
             for target in self.targets:
                 target.require(counted)
@@ -128,7 +136,8 @@ class Kernel(Exercise):
         except CheckError as error:
             raise error if str(error).startswith(self.id) else self.fail(str(error)) from None
         reached = "".join(f", {target.reached}" for target in self.targets if target.reached)
-        return f"right at every shape, no finding{reached}"
+        found = f"no error, but a {checked.warnings[0].splitlines()[0]}" if checked.warnings else "no finding"
+        return f"right at every shape, {found}{reached}"
 
     def _launched(self, block):
         if not self.choose_block:

@@ -111,6 +111,17 @@ class StoredOnce(Target):
 
 
 @dataclass(frozen=True)
+class ProductsOnce(Target):
+    """The grid computes each product once; sums that meet at the end may add a fifth to the work."""
+
+    def require(self, counted):
+        M, N, K = counted.shape
+        times = counted.report.counters.flops / (2 * M * N * K)
+        if times > 1.2:
+            raise CheckError(f"each product is computed {times:.3g} times: which part of K is whose?")
+
+
+@dataclass(frozen=True)
 class Sectors(Target):
     """At most `limit` sectors per request, summed over `arrays` (a warp's request for each of them)."""
 

@@ -7,6 +7,19 @@ MULTIPLY = "wmma::mma_sync(acc[i][j], frag_a[i], frag_b[j], acc[i][j])"
 FORMULA = "def per_register(m, n, k, bits):\n    return "
 RELIES = 'relies = {"round", "bias", "mask", "row", "chain"'
 
+NO_WMMA = """%%cuda repaired F16=1
+#include "tile/element.cuh"
+extern "C" __global__ void repaired(const T* A, const T* B, T* C, int M, int N, int K) {
+    for (int e = threadIdx.x; e < 256; e += 32) {
+        int m = blockIdx.y * 64 + threadIdx.y * 16 + e / 16, n = blockIdx.x * 16 + e % 16;
+        if (m >= M || n >= N) continue;
+        float sum = 0;
+        for (int k = 0; k < K; ++k) sum += float(A[m * K + k]) * float(B[k * N + n]);
+        C[m * N + n] = narrow(sum);
+    }
+}
+"""
+
 WRONG = {
     "10.1": {
         "unfinished": {"source": FORMULA + "None", "says": "not finished"},
@@ -79,6 +92,8 @@ WRONG = {
             ],
             "says": "out-of-bounds|outside",
         },
+        "no tensor core": {"source": NO_WMMA, "says": "nothing is multiplied by a tensor core"},
+        "a text": {"source": "repaired = 'B is transposed'", "says": "in the answer cell, not str"},
         "half of the rows": {
             "replace": [(ROWS, "int m0 = (blockIdx.y * blockDim.y + threadIdx.y / 2)")],
             "says": "10.2",

@@ -62,6 +62,17 @@ WRONG = {
             ],
             "says": "misaligned|aligned",
         },
+        "no tensor core": {
+            "replace": [
+                (
+                    "mma_m16n8k16_f32_T(d[j], a, b[j]);",
+                    "for (int i = 0; i < 4; ++i)\n                for (int k = 0; k < 16; ++k)\n"
+                    "                    d[j][i] += float(reinterpret_cast<T*>(smem_a)[(g + i / 2 * 8) * 16 + k]) *\n"
+                    "                        float(reinterpret_cast<T*>(smem_b)[k * 16 + 8 * j + 2 * t + i % 2]);",
+                )
+            ],
+            "says": "nothing is multiplied by a tensor core",
+        },
         "over the edge": {"replace": [("if (m < M && n < N)", "if (m < M)")], "says": "11.2"},
     },
     "11.3": {

@@ -62,7 +62,7 @@ WRONG = {
             "replace": [("latency / compute + 1 + 1 / steps", "latency / compute + 1 / steps")],
             "says": "S - 1 tiles ahead",
         },
-        "rounded down": {"replace": [("math.ceil", "math.floor")], "says": "S - 1 tiles ahead"},
+        "rounded down": {"replace": [("math.ceil", "math.floor")], "says": "round up"},
         "a guide's formula": {
             "source": MODEL + "return min(latency // compute, shared_bytes // tile_bytes)",
             "says": "expected",
@@ -74,6 +74,10 @@ WRONG = {
         "steps of the wrong kind": {
             "replace": [("1 / steps", "steps")],
             "says": "expected",
+        },
+        "one more where it is just in time": {
+            "replace": [("math.ceil(latency / compute + 1 + 1 / steps)", "int(latency / compute + 2 + 1 / steps)")],
+            "says": "returned 4, expected 3",
         },
         "a string": {"source": MODEL + "return 'four'", "says": "returned str"},
     },
@@ -99,6 +103,8 @@ WRONG = {
         },
         "twice": {"replace": [("inside // height", "inside // rows")], "says": "already|outside"},
         "one number": {"source": ORDER + "return i", "says": "not a pair"},
+        "no number": {"source": ORDER + "return float('nan'), 0", "says": "not a pair"},
+        "negative": {"source": ORDER + "return -(i // tiles_n), i % tiles_n", "says": "outside of the 16 × 16 tiles$"},
         "raises": {"source": ORDER + "return i // (tiles_m - 1), 0", "says": "ZeroDivisionError"},
     },
 }

@@ -14,6 +14,10 @@ WRONG = {
     "13.1": {
         "unfinished": {"source": MODEL + "...", "says": "not finished"},
         "cut": {"replace": [("mantissa * scale + 0.5", "mantissa * scale")], "says": "that cuts"},
+        "always up": {
+            "replace": [("math.floor(mantissa * scale + 0.5)", "math.ceil(mantissa * scale)")],
+            "says": "goes up always",
+        },
         "ties to even": {
             "replace": [("math.floor(mantissa * scale + 0.5)", "round(mantissa * scale)")],
             "says": "ties go to",

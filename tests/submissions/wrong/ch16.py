@@ -100,6 +100,7 @@ WRONG = {
         return 0
     return (share * threads - 128 * producer) // (128 * consumers) // 8 * 8
 """, "says": "more than 256"},
+        "a share of 256": {"replace": [("// 8 * 8, 248)", "// 8 * 8, 256)")], "says": "expected 248"},
         "divided among all": {"replace": [("rest // (128 * consumers)", "rest // threads")], "says": "expected"},
         "24 for every producer": {"replace": [("128 * producer", "128 * 24")], "says": "not always 24"},
         "the launch value": {"source": BUDGET + "    return 65536 // (128 * (1 + consumers) * ctas) // 8 * 8",

@@ -86,6 +86,11 @@ WRONG = {
             "replace": [(SEND, SEND.replace("(rank == 1) ", "(rank == 1) { ").replace("ours);", "ours); return; }"))],
             "says": "race|cluster",
         },
+        "everybody adds everything": {
+            "replace": [("k = rank; k < K; k += 2", "k = 0; k < K; ++k"),
+                        (ADD, "  if (sum[0] == other.x) sum[1] = other.y;\n")],
+            "says": "computed 2 times",
+        },
         "not added": {"replace": [(ADD, "")], "says": "17.3 at"},
         "through global memory": {
             "replace": [
