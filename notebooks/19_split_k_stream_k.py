@@ -294,9 +294,9 @@ gl.plots.recorded_roofline(
 # ## Why equal shares are not equal time
 #
 # Stream-K's plan is perfect: every SM gets the same number of steps, to within one. Yet two things are not in the plan.
-# First, whole tiles that run side by side ask for the *same* k of A's rows and B's columns at the same time, and L2
-# serves a request once for several SMs. Workers of Stream-K stand at different k. Second, each sum is a store to L2, a
-# flag, a load, one after the other, at the end, when nothing else is left to do.
+# First, whole tiles that run side by side ask for the *same* k of A's rows and B's columns at about the same time: one
+# fetches, the others find the bytes in L2. Workers of Stream-K stand at different k. Second, each sum is a store to L2,
+# a flag and a load, one after the other, at the end, when nothing else is left to do.
 
 # %% [markdown]
 # **Split tail** (`k19_split_tail`) keeps whole tiles for the full rounds and cuts only the rest, all at the same k. And
