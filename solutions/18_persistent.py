@@ -3,7 +3,7 @@
 #
 # Read [the lesson](../notebooks/18_persistent.ipynb) first. The kernels are those of chapter 16's exercises, made
 # persistent: tiles of 64 × 64 in bf16, one consumer warpgroup (warps 0 to 3) and a producer warp (warp 4). The grid
-# has three CTAs, or fewer if there are fewer tiles.
+# has two CTAs, or one if there is one tile.
 
 # %% tags=["setup", "hide-input"]
 # Set-up, the same in every notebook: find the course, or fetch it.
@@ -44,7 +44,7 @@ print(gl.device().reason)
 # #include "tile/store_direct.cuh"
 # #include "tile/warpgroup.cuh"
 #
-# constexpr int STAGES = 3;
+# constexpr int STAGES = 2;
 # struct Shared {
 #   struct alignas(1024) Stage { T a[64 * BK], b[64 * BK]; } stage[STAGES];
 #   mbarrier_t full[STAGES], empty[STAGES];
@@ -133,7 +133,7 @@ gl.exercise("18.1").check(scheduled)
 # #include "tile/store_direct.cuh"
 # #include "tile/warpgroup.cuh"
 #
-# constexpr int STAGES = 3;
+# constexpr int STAGES = 2;
 # struct Shared {
 #   struct alignas(1024) Stage { T a[64 * BK], b[64 * BK]; } stage[STAGES];
 #   mbarrier_t full[STAGES], empty[STAGES];
