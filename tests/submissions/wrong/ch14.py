@@ -54,7 +54,10 @@ WRONG = {
         "the consumer's parity": {"replace": [("% 2 ^ 1)", "% 2)")], "says": "deadlock|race|still"},
         "no fence": {"replace": [(FENCE, "")], "says": "fence.proxy.async"},
         "the fence behind the copies": {
-            "replace": [(FENCE, ""), ("        // ### END SOLUTION\n    };", FENCE + "        // ### END SOLUTION\n    };")],
+            "replace": [
+                (FENCE, ""),
+                ("        // ### END SOLUTION\n    };", FENCE + "        // ### END SOLUTION\n    };"),
+            ],
             "says": "fence.proxy.async",
         },
         "all threads ask": {
