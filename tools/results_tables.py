@@ -130,6 +130,19 @@ def ladder_full(directory: Path | None = None) -> str:
     return "".join(parts).removesuffix("\n") + caption(data, records)
 
 
+def sustained(directory: Path | None = None) -> str:
+    """Kernels that ran without a pause: rate, best rival, and the clock and power meanwhile."""
+    data, rows = data_of(directory), []
+    for r in [r for r in data["records"] if r["mode"] == "sustained"] if data else []:
+        rates = [three_digits(r["tflops"]), three_digits(r["rival_best_tflops"]), share(r)]
+        state = [f"{r[key]['median']:,.0f}" if r[key].get("median") else NONE for key in ("clocks_mhz", "power_w")]
+        rows.append([f"`{r['kernel']}`", shape_of(r), *rates, *state, r["date"]])
+    if not rows:
+        return "No sustained run is recorded yet: `tools/record_gpu.py KERNEL --sustained 5` makes one on a GPU.\n"
+    head = ["kernel", "shape", "TFLOP/s", "best of cuBLAS", "share", "SM clock, MHz", "power, W", "date"]
+    return table(head, rows, right=2)
+
+
 def shape_of(record: dict) -> str:
     """Write a shape as "4096³" or "512×4096×4096"."""
     sizes = record["M"], record["N"], record["K"]
@@ -230,7 +243,7 @@ def sanitizer_table(directory: Path | None = None) -> str:
 
 TABLES = {
     "ladder": ladder, "climb": climb, "ladder-full": ladder_full, "ladder-traffic": ladder_traffic,
-    "ladder-counters": ladder_counters, "sanitizer": sanitizer_table, "ceilings": ceilings,
+    "ladder-counters": ladder_counters, "sustained": sustained, "sanitizer": sanitizer_table, "ceilings": ceilings,
     "hardware-compute": hardware_compute, "hardware-memory": hardware_memory, "hardware-sources": hardware_sources,
 }  # fmt: skip
 
