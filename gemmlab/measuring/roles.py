@@ -62,15 +62,19 @@ def stamped() -> CudaSource:
 
 
 def measure_roles(shape: tuple[int, int, int] = SHAPE) -> np.ndarray:
-    """Run the stamped kernel on the GPU at hand; return int64[roles, tiles, moments] in cycles, from 0 on."""
+    """Run the stamped kernel on the GPU at hand; return int64[roles, tiles, moments], cycles since the producer's first."""
     kernel, (M, N, K) = spec(KERNEL), shape
     problem, tiles = Problem.of(kernel, kernel.rule()), -(-K // kernel.tile["BK"])
     A, B = problem.inputs(np.random.default_rng(0), M, N, K, 1.0)
     call = Call(kernel.rule(), A, B, np.zeros((M, N), numpy_dtype(kernel.c_dtype)), sms=1)
     stamps = np.zeros((len(ROLES), tiles, MOMENTS), np.int32)
     launch(stamped(), *call.args(), stamps, **call.launch, backend="gpu")
-    cycles = stamps.astype(np.int64) - int(stamps[0, 0, 0])
-    return np.where(cycles < 0, cycles + (1 << 32), cycles)
+    return _since(stamps.astype(np.int64), int(stamps[0, 0, 0]))
+
+
+def _since(stamps: np.ndarray, start: int) -> np.ndarray:
+    """Return stamps as cycles after (or before) `start`; the clock has 32 bits."""
+    return (stamps - start + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
 def spans(cycles: np.ndarray, first: int, count: int) -> dict[str, list]:
@@ -92,7 +96,7 @@ def roles(first: int = 16, count: int = 8, directory=None) -> Roles:
     gpu = results.gpu_name(RECORDED_ON, directory)
     if stored is None:
         return Roles({}, {}, f"not recorded yet on {gpu}; tools/record_roles.py records it on a GPU")
-    cycles = np.array(stored["cycles"])
+    cycles = _since(np.array(stored["cycles"]), 0)
     waits = (cycles[..., 1] - cycles[..., 0]).sum(axis=1) / (cycles[:, -1, 2] - cycles[:, 0, 0])
     busy = dict(zip(ROLES, (1 - waits).tolist(), strict=True))
     return Roles(spans(cycles, first, count), busy, f"recorded on {gpu}, {stored['date']}")
