@@ -62,7 +62,7 @@ def stamped() -> CudaSource:
 
 
 def measure_roles(shape: tuple[int, int, int] = SHAPE) -> np.ndarray:
-    """Run the stamped kernel on the GPU at hand; return int64[roles, tiles, moments], cycles since the producer's first."""
+    """Run the stamped kernel on the GPU at hand; return int64[roles, tiles, moments]: cycles after the first stamp."""
     kernel, (M, N, K) = spec(KERNEL), shape
     problem, tiles = Problem.of(kernel, kernel.rule()), -(-K // kernel.tile["BK"])
     A, B = problem.inputs(np.random.default_rng(0), M, N, K, 1.0)
