@@ -232,13 +232,12 @@ def sanitizer_table(directory: Path | None = None) -> str:
     found = sanitizer.verdicts(kernels.LADDER, path)
     if not found:
         return "No run of compute-sanitizer is recorded yet: `python3 tools/record_sanitizer.py` makes one on a GPU.\n"
-    rows = [[f"`{name}`", *(seen.get(tool, NONE) for tool in sanitizer.TOOLS)] for name, seen in found.items()]
-    note = (
-        "\nTwo launches each, one at a ragged shape, under compute-sanitizer on the GPU of record. memcheck and "
-        "synccheck gate. racecheck is reported: it raises false alarms where wgmma or TMA order accesses in ways that "
-        "it does not know.\n"
-    )
-    return table(["kernel", *sanitizer.TOOLS], rows, right=9) + note
+    tools = [tool for tool in sanitizer.TOOLS if any(tool in seen for seen in found.values())]
+    rows = [[f"`{name}`", *(seen.get(tool, NONE) for tool in tools)] for name, seen in found.items()]
+    note = "\nTwo launches each, one at a ragged shape, under compute-sanitizer on the GPU of record.\n"
+    if "racecheck" in tools:
+        note += "racecheck raises false alarms where wgmma or TMA order accesses in ways that it does not know.\n"
+    return table(["kernel", *tools], rows, right=9) + note
 
 
 TABLES = {
