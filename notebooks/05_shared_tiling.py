@@ -238,7 +238,7 @@ THREADS = BM * BN
 
 
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k05_tiled.py"}
-@cuda.jit(launch_bounds=(1024, 2))  # NOTE: 32 registers, so that an SM holds two blocks
+@cuda.jit
 def tiled(A, B, C):
     smem_a = cuda.shared.array((BM, BK), float32)
     smem_b = cuda.shared.array((BK, BN), float32)

@@ -197,7 +197,7 @@ for rows in (32, 16, 8):
 # another unit, to which we come. In the kernel two index expressions change:
 
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k06_xor_word.py"}
-@cuda.jit(launch_bounds=(1024, 2))  # NOTE: 32 registers, so that an SM holds two blocks
+@cuda.jit(max_registers=64)  # NOTE: a block of 1,024 threads shares 65,536 registers
 def xor_word(A, B, C):
     smem_a = cuda.shared.array((TILE, TILE), float32)  # NOTE: [k, m ^ k]
     smem_b = cuda.shared.array((TILE, TILE), float32)
@@ -271,7 +271,7 @@ print(f"32 bits down a column: {passes(chunk_swizzle(lane, 5))} wavefronts")
 # request: a warp loads 4 rows of `A`, 8 elements of each, and stores all four words of all eight chunks.
 
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k06_xor_chunk.py"}
-@cuda.jit(launch_bounds=(1024, 2))  # NOTE: 32 registers, so that an SM holds two blocks
+@cuda.jit
 def xor_chunk(A, B, C):
     smem_a = cuda.shared.array((TILE, TILE), float32)  # NOTE: [k, m], swizzled
     smem_b = cuda.shared.array((TILE, TILE), float32)

@@ -1,4 +1,4 @@
-"""Chapter 09, a study: the best kernel's code with a tile of 64 x 128, for matrices of few tiles.
+"""Chapter 09, a study: the code of k09_wide_columns with a tile of 64 x 128, for matrices of few tiles.
 
 Change: 4 x 8 elements of C per thread and 256 threads per block: at 1024 x 1024, 128 blocks of eight warps.
 Limit:  three shared loads for 32 multiply-adds.

@@ -1,7 +1,7 @@
 """The last kernels of the CUDA-core rungs, for any size of tiles and patches (chapter 09).
 
-Blocks inside the matrix run a main loop without any test, and addresses are counted up. Two choices are left open, so
-that each can be measured: the order of the multiply-adds, and which lanes share what they load (chapter 08).
+Multiply-adds go column by column through a thread's patch; pairs of lanes share what they load (chapter 08); blocks
+inside the matrix run a main loop without any test; addresses are counted up.
 """
 
 from numba import cuda, float32, uint32, uint64
@@ -11,8 +11,8 @@ from kernels.simt.vector import load4, store4
 
 
 # region: order
-def outer_product(TM, TN, STEP_M, STEP_N, columns):
-    """Return step(acc, frag_a, frag_b, smem_a, smem_b, a, b), which adds one outer product, by columns or by rows."""
+def outer_product(TM, TN, STEP_M, STEP_N):
+    """Return step(acc, frag_a, frag_b, smem_a, smem_b, a, b), which adds one outer product, column by column."""
 
     @cuda.jit(device=True, forceinline=True)
     def step(acc, frag_a, frag_b, smem_a, smem_b, a, b):
@@ -24,22 +24,17 @@ def outer_product(TM, TN, STEP_M, STEP_N, columns):
             x = load4(smem_b, b + uint32(STEP_N * g))
             for j in range(4):
                 frag_b[4 * g + j] = x[j]
-        if columns:  # NOTE: so that frag_b[j] stays in the operand cache
-            for j in range(TN):
-                for i in range(TM):
-                    acc[i, j] += frag_a[i] * frag_b[j]
-        else:
+        for j in range(TN):  # NOTE: j outside, so that frag_b[j] can stay in the operand cache
             for i in range(TM):
-                for j in range(TN):
-                    acc[i, j] += frag_a[i] * frag_b[j]
+                acc[i, j] += frag_a[i] * frag_b[j]
 
     return step
 # endregion
 
 
-def tile_product(TM, TN, PITCH, BN, BK, STEP_M, STEP_N, columns):
+def tile_product(TM, TN, PITCH, BN, BK, STEP_M, STEP_N):
     """Return multiply(acc, smem_a, smem_b, a, b), which adds the BK (8 or 16) outer products of two tiles."""
-    step = outer_product(TM, TN, STEP_M, STEP_N, columns)
+    step = outer_product(TM, TN, STEP_M, STEP_N)
 
     @cuda.jit(device=True, forceinline=True)
     def eight(acc, smem_a, smem_b, a, b):
@@ -121,7 +116,7 @@ def main_loop(load, multiply, BM, BN, BK, THREADS):
     return run
 
 
-def patch_kernel(name, BM, BN, BK, WM, WN, TM, TN, blocks_per_sm, columns=True, pairs=True):
+def patch_kernel(name, BM, BN, BK, WM, WN, TM, TN, blocks_per_sm):
     """Return the kernel for block tiles BM x BN, warp tiles WM x WN and thread patches TM x TN (8 rows of 4 lanes).
 
     BK is 8 or 16. Two threads load eight neighbours in a row of A, so that 2 BM threads cover 8 columns of the tile: a
@@ -130,7 +125,7 @@ def patch_kernel(name, BM, BN, BK, WM, WN, TM, TN, blocks_per_sm, columns=True, 
     THREADS = 32 * (BM // WM) * (BN // WN)
     PITCH = BM + 4
     SIZE_A, SIZE_B = 2 * BK * PITCH, 2 * BK * BN
-    multiply = tile_product(TM, TN, PITCH, BN, BK, 32, 16, columns)
+    multiply = tile_product(TM, TN, PITCH, BN, BK, 32, 16)
     run_inside = main_loop(load_inside, multiply, BM, BN, BK, THREADS)
     run_edge = main_loop(load_edge, multiply, BM, BN, BK, THREADS)
 
@@ -142,10 +137,9 @@ def patch_kernel(name, BM, BN, BK, WM, WN, TM, TN, blocks_per_sm, columns=True, 
         tid = uint32(cuda.threadIdx.x)
         warp, lane = tid // uint32(32), tid % uint32(32)
         m0, n0 = uint32(cuda.blockIdx.y) * uint32(BM), uint32(cuda.blockIdx.x) * uint32(BN)
-        lane_row, lane_col = lane // uint32(4), lane % uint32(4)
-        if pairs:  # NOTE: lanes i and i ^ 1 share their rows of A, lanes i and i ^ 2 their columns of B
-            lane_row = (lane >> uint32(1) & uint32(1)) | ((lane >> uint32(3) & uint32(3)) << uint32(1))
-            lane_col = (lane & uint32(1)) | ((lane >> uint32(2) & uint32(1)) << uint32(1))
+        # NOTE: lanes i and i ^ 1 share their rows of A, lanes i and i ^ 2 their columns of B.
+        lane_row = (lane >> uint32(1) & uint32(1)) | ((lane >> uint32(3) & uint32(3)) << uint32(1))
+        lane_col = (lane & uint32(1)) | ((lane >> uint32(2) & uint32(1)) << uint32(1))
         row = warp % uint32(BM // WM) * uint32(WM) + lane_row * uint32(4)
         col = warp // uint32(BM // WM) * uint32(WN) + lane_col * uint32(4)
         am, ak = tid // uint32(2) % uint32(BM), tid % uint32(2) * uint32(4) + tid // uint32(2 * BM) * uint32(8)
