@@ -281,10 +281,10 @@ for kernel, m in found.items():
 print("4096 × 4096 × 4096, bf16,", found[LADDER[-1]].label)
 
 # %% [markdown]
-# Most of the gain comes from the ring, the next from the wide tile; the roles themselves change little *in this
-# kernel*. Nor is that a surprise: eight warps that meet once in 512 cycles of multiplication lose little. What the
-# roles buy is independence: a producer can run ahead into the *next* tile while the consumers still store this one,
-# and chapter 18 uses just that.
+# **Outcome** (H200, 2026-11-30). The ring brings 19 %, the wide tile 10 %; the roles themselves 2 %, at either width.
+# Nor is that a surprise: eight warps that meet once in 512 cycles of multiplication lose little, and two CTAs per SM
+# fill each other's gaps. What the roles buy is independence: a producer can run ahead into the *next* tile while the
+# consumers still store this one, and chapter 18 uses just that.
 #
 # Where does a CTA spend its time? The same kernel with stamps of the SM's clock before and after each wait, in a CTA
 # in the middle of the grid:
@@ -299,8 +299,10 @@ if stamps.spans:
     display(gl.plots.timeline(stamps.spans, title="Tiles 20 to 27 of a CTA on an H200"))
 
 # %% [markdown]
-# Consumers hardly wait for data: the ring is deep enough. The producer does nothing but wait, which costs nobody
-# anything: the wait of `try_wait` suspends its thread. Under the roof, at the bytes that each kernel requests from L2:
+# A step takes 1,161 cycles where the tensor cores need 1,024. Each consumer's wait takes the same 170 cycles every
+# time: that is the price of asking (and of two stamps), for the data is there. The producer spends most of its time
+# waiting for an *empty* stage: copies are ahead, and their latency is hidden. Its waiting costs nobody anything, as
+# `try_wait` suspends its thread. Under the roof, at the bytes that each kernel requests from L2:
 
 # %%
 gl.plots.recorded_roofline(
