@@ -228,6 +228,10 @@ def _problem(machine, copy):
                 "shared memory"
             ),
         )
+    if copy.view is not None and copy.corner[0] * copy.view.size % 16:  # the GPU's answer: illegal instruction
+        offset = copy.corner[0] * copy.view.size
+        words = f"{verb} {place} at the innermost coordinate {copy.corner[0]}, {offset} bytes"
+        return "misaligned", "global", f"{words}; it needs a multiple of 16 bytes"
     if copy.view is None:
         span = copy.address, copy.address + copy.nbytes
         if copy.address % 16:

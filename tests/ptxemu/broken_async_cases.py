@@ -44,6 +44,7 @@ BROKEN = [
     Broken("no_sync_after_init", INIT, ONE, EIGHT, (a(), f32(256)), says=("nothing orders the two",)),
     Broken("no_fence_after_init", INIT, ONE, EIGHT, (a(), f32(256)), says=("async proxy",)),
     Broken("member_not_aligned", "misaligned", ONE, EIGHT, (a(), f32(256)), says=("64 bytes past a multiple of 128",)),
+    Broken("odd_column", "misaligned", ONE, EIGHT, (a(), f32(256)), says=("innermost coordinate 3, 12 bytes",)),
     Broken("past_shared_memory", "out-of-bounds", ONE, EIGHT, (a(), f32(256)), shared=512, says=("1024 bytes",)),
     Broken("past_the_array", "out-of-bounds", ONE, WARP, (f32(200), f32(32)), says=("outside every array",)),
     Broken("store_without_fence", FENCE, ONE, EIGHT, (c(),), says=("without a fence.proxy.async after it",)),

@@ -18,6 +18,7 @@ OTHER_VERDICT = {
     "parity_never_flips": {"deadlock"},
     "wrong_first_parity": {"deadlock"},
     "half_do_not_wait": {"race-shared"},
+    "odd_column": {"uninitialised-shared"},
 }
 
 

@@ -42,7 +42,7 @@ linear = ramp(3, 256)
 VALID = [
     Valid("one_tile", ONE, WARP, (tmap(a40, (32, 32)), f32(1024), 0, 0), {1: a40[:32, :32]}),
     Valid("one_tile", ONE, WARP, (tmap(a40, (32, 32)), f32(1024), 40, 20), {1: window(a40, (20, 40), (32, 32))}),
-    Valid("one_tile", ONE, EIGHT, (tmap(a40, (32, 32)), f32(1024), -5, -7), {1: window(a40, (-7, -5), (32, 32))}),
+    Valid("one_tile", ONE, EIGHT, (tmap(a40, (32, 32)), f32(1024), -8, -7), {1: window(a40, (-7, -8), (32, 32))}),
     Valid("one_tile", ONE, WARP, (tmap(a40, (32, 32)), f32(1024), 100, 0), {1: np.zeros(1024)}),
     Valid("one_waits_all_sync", ONE, EIGHT, (tmap(a40, (32, 32)), f32(1024)), {1: a40[:32, :32].T}),
     Valid("single_stage", ONE, EIGHT, (tmap(column, (32, 8)), f32(256), 7), {1: sums}),

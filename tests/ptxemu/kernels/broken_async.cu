@@ -579,3 +579,16 @@ extern "C" __global__ void map_changed_in_flight(CUtensorMap* a, float* out) {
   __syncthreads();
   out[t] = tile[t / 32][t % 32];
 }
+
+extern "C" __global__ void odd_column(map_t a, float* out) {
+  __shared__ alignas(128) float tile[8][32];
+  __shared__ mbar_t bar;
+  int t = threadIdx.x;
+  init_one(&bar, 1);
+  if (t == 0) {
+    arrive_expect(&bar, sizeof tile);
+    load2(tile, &a, 3, 0, &bar);  // here
+  }
+  wait(&bar, 0);
+  out[t] = tile[t / 32][t % 32];
+}
