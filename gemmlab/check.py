@@ -15,12 +15,13 @@ import numpy as np
 
 from gemmlab import gpu, reference
 from gemmlab.args import Geometry
+from gemmlab.backend import choose_backend, obstacle, sms_of
 from gemmlab.call import Call
 from gemmlab.case import Case
 from gemmlab.compile import Compiled
 from gemmlab.device import device
 from gemmlab.errors import CheckError, GemmlabError
-from gemmlab.launch import choose_backend, emulate, enqueue, obstacle, prepare, sms_of
+from gemmlab.launch import emulate, enqueue, prepare
 from gemmlab.patterns import explain
 from gemmlab.progress import progress
 from gemmlab.reference import Problem

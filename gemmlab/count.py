@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemmlab.args import Geometry
+from gemmlab.backend import sms_of
 from gemmlab.call import Call
 from gemmlab.compile import Compiled
 from gemmlab.errors import GemmlabError
-from gemmlab.launch import emulate, prepare, sms_of
+from gemmlab.launch import emulate, prepare
 from gemmlab.reference import Problem, numpy_dtype
 from gemmlab.rules import evaluate_rule, launch_rule, mapped
 from gemmlab.source import resolve

@@ -13,10 +13,11 @@ import numpy as np
 
 import ptxemu
 from gemmlab import lint
+from gemmlab.backend import sms_of
 from gemmlab.call import Call
 from gemmlab.compile import Compiled
 from gemmlab.errors import CheckError
-from gemmlab.launch import launch, sms_of
+from gemmlab.launch import launch
 from gemmlab.reference import Problem, numpy_dtype
 from gemmlab.rules import launch_rule
 from ptxemu.report import Report

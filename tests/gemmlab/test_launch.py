@@ -10,7 +10,7 @@ from numba import cuda
 import gemmlab as gl
 from gemmlab import gpu
 from gemmlab.args import cuda_params, dims, is_contiguous, param_bytes
-from gemmlab.launch import choose_backend
+from gemmlab.backend import choose_backend
 
 TWIN = gl.cuda_source(
     """
@@ -150,7 +150,7 @@ def test_a_gpu_that_is_not_there(monkeypatch):
 
 def test_a_gpu_of_another_kind(monkeypatch):
     here = gl.Device("gpu", "RTX 5090", (12, 0), "sm_120a", "13.0")
-    monkeypatch.setattr(sys.modules["gemmlab.launch"], "device", lambda: here)
+    monkeypatch.setattr(sys.modules["gemmlab.backend"], "device", lambda: here)
     monkeypatch.setattr(gpu, "device", lambda: here)
     text = 'extern "C" __global__ void k() { asm volatile("wgmma.fence.sync.aligned;"); }'
     compiled = gl.compile(gl.cuda_source(text + "\n", "k"), target="sm_90a")
@@ -165,7 +165,7 @@ def test_a_gpu_of_another_kind(monkeypatch):
 
 def test_a_gpu_with_less_shared_memory(monkeypatch):
     here = gl.Device("gpu", "RTX 5090", (12, 0), "sm_120a", "13.0", sms=170, shared_per_block=99 << 10)
-    monkeypatch.setattr(sys.modules["gemmlab.launch"], "device", lambda: here)
+    monkeypatch.setattr(sys.modules["gemmlab.backend"], "device", lambda: here)
     monkeypatch.setattr(gpu, "device", lambda: here)
     assert choose_backend("k12_multistage", None) == "emulator"
     with pytest.raises(gl.GemmlabError, match="shared memory per block, and RTX 5090 has at most 101,376 .k12"):
