@@ -12,7 +12,12 @@ from gemmlab.errors import GemmlabError
 
 CLUSTER_CC = (9, 0)
 STATIC_LIMIT = 48 * 1024  # bytes of shared memory of a CTA without opt-in
-_STICKY = {"CUDA_ERROR_ILLEGAL_ADDRESS", "CUDA_ERROR_MISALIGNED_ADDRESS", "CUDA_ERROR_LAUNCH_FAILED"}
+_STICKY = {
+    "CUDA_ERROR_ILLEGAL_ADDRESS",
+    "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+    "CUDA_ERROR_LAUNCH_FAILED",
+    "CUDA_ERROR_MISALIGNED_ADDRESS",
+}
 
 
 @dataclass
