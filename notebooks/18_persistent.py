@@ -210,8 +210,9 @@ for shape in SHAPES:
 
 # %% [markdown]
 # **Outcome** (H200, 2026-11-30). At 4096³ staying brings 8 % over one tile per CTA, and reaches cuBLAS. At `K = 512`,
-# where a third of the time was lost at the ends of tiles, it nearly doubles the rate: 604 TFLOP/s from 319. There ping-pong
-# hides the epilogue as well and wins, with 645; at a long `K` the larger tile of the cooperative kernel counts for more.
+# where a third of the time was lost at the ends of tiles, it nearly doubles the rate: 604 TFLOP/s from 319. There
+# ping-pong hides the epilogue as well and wins, with 645; at a long `K` the larger tile of the cooperative kernel
+# counts for more.
 
 # %%
 gl.plots.recorded_roofline(
