@@ -297,6 +297,8 @@ for case, ((predicted, seen),) in gl.machine.residency().series.items():
 print(gl.machine.residency().label)
 
 # %% [markdown]
+# (Where one more is seen than predicted, a block that was leaving was, presumably, still counted.)
+#
 # ## A checklist for any kernel
 #
 # Four questions that later chapters answer one by one:
