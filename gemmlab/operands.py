@@ -3,7 +3,7 @@
 The registers of a Hopper SM's quarter lie in two banks, even and odd numbers; each delivers one operand per cycle. An
 operand marked `.reuse` is kept for the next instruction, which then need not read it in the same place. This model is
 inferred, not documented: chains of FFMAs with three registers run at half the rate of those with two
-(gemmlab.measuring.machine), and over six kernels the count below rises with the profiler's dispatch stalls.
+(gemmlab.measuring.machine), and over five kernels the count below rises with the profiler's dispatch stalls.
 """
 
 import re
