@@ -355,8 +355,8 @@ for kernel, change in STEPS.items():
 #
 # ## Registers have banks, too
 #
-# `k09_wide_patch` issues nine multiply-adds in ten instructions and still leaves slots empty. One reason has the
-# profiler's name *dispatch stall*. A scheduler's registers lie in two **banks**, even and odd numbers, and each
+# `k09_wide_patch` issues nine multiply-adds in ten instructions and still leaves slots empty. One reason can be what
+# the profiler calls a *dispatch stall*. A scheduler's registers lie in two **banks**, even and odd numbers, and each
 # delivers one operand per cycle. A multiply-add reads three. So one must come from the **operand cache**, which keeps
 # what the instruction before has read in the same place (`.reuse` in SASS), and the other two from different banks.
 # Otherwise it takes a second cycle. (Not documented; chapter 01's probe shows it.)
@@ -405,16 +405,7 @@ for kernel in WIDE:
 # %% [markdown]
 # Our order is only a hint: ptxas chooses registers, and moves loads and multiply-adds as it sees fit. What it makes of
 # a source can be counted and measured, hardly predicted. `k09_wide_columns` also lets pairs of lanes share what they
-# load (chapter 08), in blocks of half the size. The profiler, where it has looked:
-
-# %%
-WAITS = ("stall_dispatch_stall", "stall_short_scoreboard", "stall_barrier")
-for kernel in WIDE:
-    records = gl.results.find(kernel, 4096, 4096, 4096)
-    seen = records[0].get("profile", {}) if records else {}
-    waits = [f"{name[6:]} {seen[name]:.2f}" for name in WAITS if name in seen]
-    issued = f"{seen['issue_pct']:.0f} % of slots used," if "issue_pct" in seen else "not profiled"
-    print(f"{kernel:17}", issued, *waits)
+# load (chapter 08), in blocks of half the size.
 
 # %%
 gl.check("k09_wide_columns")
