@@ -302,11 +302,11 @@ if stamps.spans:
 # A step takes 1,161 cycles where the tensor cores need 1,024. Each consumer's wait takes the same 170 cycles every
 # time: that is the price of asking (and of two stamps), for the data is there. The producer spends most of its time
 # waiting for an *empty* stage: copies are ahead, and their latency is hidden. Its waiting costs nobody anything, as
-# `try_wait` suspends its thread. Under the roof, at the bytes that each kernel requests from L2:
+# `try_wait` suspends its thread. Under the roof, at the bytes that came from DRAM (Nsight Compute):
 
 # %%
 gl.plots.recorded_roofline(
-    "H200", "bfloat16", kernels=LADDER, bytes="requested", counters=counters
+    "H200", "bfloat16", kernels=LADDER, bytes="measured DRAM", linear=True
 )
 
 # %% [markdown]

@@ -189,12 +189,14 @@ gl.plots.wave_quantisation((128, 256), measured=[(size, rate) for size, rate in 
 #
 # ## The order of tiles
 #
-# 132 tiles run at the same time. Which ones? Along rows of `C` they touch few rows of `A` and all columns of `B`; in
-# groups of eight rows they touch a compact patch, and L2 has less to hold. `grouped_tile` does that for any grid (a
-# guide's formula covers it only if the width is a multiple of eight).
+# 66 pairs of CTAs run at the same time, each on 256 rows of a column of tiles. Which ones? Along rows of `C` they touch
+# few rows of `A` and all columns of `B`; in groups of eight they touch a compact patch, and more of what they read is
+# in L2 already. At 8192³, below, that matters. `grouped_tile` does it for any grid (a guide's formula covers a grid
+# only if its width is a multiple of eight).
 
 # %%
-gl.plots.tile_order({"along rows": None, "groups of 8": 8}, tiles=(32, 16), wave=132, tile=(128, 256))
+ORDERS = {"along rows": None, "groups of 8": 8}
+gl.plots.tile_order(ORDERS, tiles=(32, 32), wave=66, tile=(256, 256))
 
 # %% [markdown]
 # ## Measure
@@ -216,7 +218,7 @@ for shape in SHAPES:
 
 # %%
 gl.plots.recorded_roofline(
-    "H200", "bfloat16", kernels=LADDER[1:], bytes="requested", counters=counters
+    "H200", "bfloat16", kernels=LADDER, bytes="measured DRAM", linear=True
 )
 
 # %% [markdown]
