@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from gemmlab.errors import CheckError, GemmlabError
 from gemmlab.grading import export
 
-CHAPTERS = ("01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19")
+CHAPTERS = tuple(f"{number:02}" for number in range(1, 20))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -27,7 +27,7 @@ from gemmlab.grading.report_html import write_reports
 from gemmlab.grading.scoring import NO_ANSWER, Verdict
 from gemmlab.grading.submission import Assembled, Chapter, SubmissionError, assemble, chapters, find, read_cells
 
-SCORE_S = 30  # for one exercise
+SCORE_S = 60  # of processor time, for one exercise: the first one also compiles parts of the emulator
 
 
 @dataclass
@@ -96,6 +96,8 @@ def _score(chapter, trusted, options) -> list[Verdict]:
         seconds=START_S + SCORE_S * len(chapter.answers),
         memory_mb=options.memory_mb,
         hide=options.hide,
+        writable=(options.cache,) if options.cache else (),
+        environment={"NUMBA_CACHE_DIR": str(options.cache)} if options.cache else None,
         kind="none" if options.gpu else None,
     )
     verdicts = trusted / scoring.VERDICTS
@@ -171,14 +173,15 @@ def run(arguments: argparse.Namespace) -> int:
         raise GemmlabError(f"{arguments.submissions} holds no notebooks: expected student/NN_slug.ipynb")
     hide = tuple(path.resolve() for path in (arguments.submissions, arguments.out, sandbox.ROOT / "solutions"))
     key = arguments.key or secrets.token_hex(16)
-    options = Options(key, arguments.cell_seconds, arguments.memory_mb, arguments.gpu, hide)
     _make_writable(arguments.out)
     kind = sandbox.explain(sandbox.isolation())
     print(f"isolation: {kind}", file=sys.stderr)
     todo = [
         (student, known[name], handed_in.get(name, [])) for student, handed_in in class_list.items() for name in known
     ]
-    results = _all_graded(todo, options, arguments.jobs)
+    with tempfile.TemporaryDirectory(prefix="gemmlab-cache-") as cache:
+        options = Options(key, arguments.cell_seconds, arguments.memory_mb, arguments.gpu, hide, Path(cache))
+        results = _all_graded(todo, options, arguments.jobs)
     for student, handed_in in class_list.items():
         own = [result for result in results if result.student == student]
         for path in handed_in.get("", []) if own else []:

@@ -39,13 +39,17 @@ PYTEST = [
 
 @dataclass(frozen=True)
 class Options:
-    """How to run: the key of the hidden cases, seconds per cell, MiB per process, paths that no answer may see."""
+    """How to run: the key of the hidden cases, seconds per cell, MiB per process, paths that no answer may see.
+
+    `cache`: where the scorer keeps the emulator's machine code between students; no answer sees it either.
+    """
 
     key: str
     cell_s: float = CELL_S
     memory_mb: int = MEMORY_MB
     gpu: bool = False
     hide: tuple[Path, ...] = ()
+    cache: Path | None = None
 
 
 def execute(chapter: Chapter, assembled: Assembled, folder: Path, inputs: dict, options: Options):
@@ -104,7 +108,7 @@ def _run_nbval(chapter, notebook, work, inputs, options) -> list[tuple[int, str]
         work,
         seconds=START_S + options.cell_s * (len(chapter.answers) + 1),
         memory_mb=options.memory_mb,
-        hide=options.hide,
+        hide=(*options.hide, *([options.cache] if options.cache else ())),
         environment={VARIABLE: str(export), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )
     failures = []

@@ -64,10 +64,11 @@ def run(
     seconds: float,
     memory_mb: int,
     hide: tuple[Path, ...] = (),
+    writable: tuple[Path, ...] = (),
     environment: dict[str, str] | None = None,
     kind: str | None = None,
 ) -> Finished:
-    """Run `command` with `work` as its directory, the only one that it can write to under bubblewrap.
+    """Run `command` with `work` as its directory, under bubblewrap the only one beside `writable` that it can write to.
 
     It and its children get `memory_mb` MiB of address space each and `seconds` of wall-clock time together, and are
     killed beyond. Raises nothing for anything the command does. What lies in `work` afterwards may be links and other
@@ -84,7 +85,8 @@ def run(
         "--",
         *command,
     ]
-    wrapped = {"bubblewrap": lambda: _bubblewrap(work, hide), "unshare": _unshare, "none": list}[kind]() + limited
+    wrap = {"bubblewrap": lambda: _bubblewrap(work, hide, writable), "unshare": _unshare, "none": list}[kind]
+    wrapped = wrap() + limited
     started = time.monotonic()
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
@@ -131,7 +133,7 @@ def _unshare():
     ]
 
 
-def _bubblewrap(work, hide):
+def _bubblewrap(work, hide, writable):
     """Hide first; then give back, read-only, what Python and the course need of it; then hide inside that."""
     hidden = [Path("/tmp"), Path.home(), *hide]
     needed = [ROOT, Path(sys.prefix), Path(sys.base_prefix)]
@@ -157,7 +159,9 @@ def _bubblewrap(work, hide):
     for path in hide:
         if path.is_dir() and any(path != place and _inside(path, place) for place in needed):
             command += ["--tmpfs", str(path)]
-    return [*command, "--bind", str(work), str(work), "--chdir", str(work)]
+    for path in (*writable, work):
+        command += ["--bind", str(path), str(path)]
+    return [*command, "--chdir", str(work)]
 
 
 def _inside(path, place):

@@ -3,7 +3,8 @@
 It reads exported answers, judges them and writes verdicts.
 
 It runs in a process of its own and executes no Python of a learner: an answer is numbers, names, or PTX with a block
-size, and PTX runs on the emulator. The request is a JSON file: chapter, key, gpu, seconds (per exercise).
+size, and PTX runs on the emulator. The request is a JSON file: chapter, key, gpu, seconds (of processor time, for one
+exercise).
 """
 
 import hashlib
@@ -76,22 +77,22 @@ def score(item: Exercise, folder: Path, key: str, seconds: float, gpu: bool) -> 
     except (CheckError, GemmlabError) as error:
         message, points = str(error), 0
     except _TimeUp:
-        message, points = f"{item.id}: judging took longer than {seconds:g} s; does the kernel loop for ever?", 0
+        message, points = f"{item.id}: judging took {seconds:g} s of processor time; does the kernel loop for ever?", 0
     except Exception as error:  # a hostile record must not stop the class
         message, points = f"{item.id}: the answer cannot be judged ({type(error).__name__})", 0
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     return Verdict(item.id, points, item.points, message[:MESSAGE_CHARS])
 
 
 def with_time_limit(seconds: float) -> None:
-    """Raise _TimeUp in this process after `seconds`."""
+    """Raise _TimeUp in this process after `seconds` of its processor time: a busy machine costs nobody points."""
 
     def up(*_):
         raise _TimeUp
 
-    signal.signal(signal.SIGALRM, up)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.signal(signal.SIGPROF, up)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def main(path: Path) -> None:
