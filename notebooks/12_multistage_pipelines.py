@@ -214,8 +214,8 @@ for name, empty in (("commit in every turn", True), ("no commit at the end", Fal
 # %% [markdown]
 # - **The order in a turn.** The copy first, then the fragments, then 32 `mma`: what takes longest starts first. An
 #   earlier version fetched first and computed every address anew. ptxas put the last `ldmatrix` behind all the `mma`
-#   of its step; with 167 instructions per tile instead of 141 it ran at 338 TFLOP/s where this one has 471 (H200,
-#   8192).
+#   of its step; with 167 instructions per tile instead of 141 it had 338 TFLOP/s where this one had 471 (H200, 8192,
+#   one run).
 # - **One barrier** says both: everybody's part of the next tile has landed, and nobody reads stage `fill` any more.
 # - **Zeros.** Outside the matrices `cp.async` reads 0 bytes and fills with zeros, so `K`'s tail needs no other code.
 # - **Shared memory is dynamic.** A static array may have 48 KB, for the compiler; one CTA may have 227 KB on Hopper,
@@ -261,7 +261,7 @@ for kernel in ("k11_double_buffer", "k12_4_stages_of_32", "k12_tile_order"):
 #
 # 132 CTAs run at a time. What they read of `A` and `B` is shared through L2 if it is the same. CTAs numbered along the
 # rows of `C` touch few rows of tiles and all columns; in groups of eight rows they form a block. **Predict:** which set
-# is smaller, at 4096³ and where `C` is four times as wide?
+# is smaller where `C` is 4,096 rows high and 16,384 columns wide?
 
 # %%
 orders = {"along rows": None, "groups of 8 rows": 8}
@@ -313,9 +313,9 @@ gl.plots.lines(by_BK, x="stages", y="TFLOP/s", title="Stages at 4096 × 4096 × 
 
 # %% [markdown]
 # **Outcome** (H200, 2026-11-30). Two stages of 32 `k` are far behind, as their 413 cycles said. Three have three
-# times as long and come close to the best; the fourth and fifth add next to nothing. With `BK = 64` there are half as
-# many waits and barriers per `k`: these queues are the fastest, and three stages do as well as four, for 144 KB
-# instead of 192. Once the copies arrive in time, a longer queue is no faster.
+# times as long and come close to the best of their `BK`; the fourth and fifth add next to nothing. With `BK = 64`
+# there are half as many waits and barriers per `k`: from three stages on these queues are the fastest. (The rung,
+# three stages of 64, was recorded in another run than the studies; side by side three and four differ by 1 %.)
 
 # %% [markdown]
 # One guide found three stages *slower* than two, and `BK = 64` slower than 32, on a laptop's RTX 5060, and guessed at
@@ -325,16 +325,21 @@ gl.plots.lines(by_BK, x="stages", y="TFLOP/s", title="Stages at 4096 × 4096 × 
 #
 # ## The order of tiles, measured
 #
-# L2 of an H200 holds 60 MB (as the driver says); `B` at 4096 has 34 MB.
+# **Predict** the gain at 4096 and at 8192. There are 16 and 32 columns of tiles, and 132 CTAs at a time.
 
 # %%
-for shape in ((4096, 4096, 4096), (4096, 16384, 4096)):
+for size in (4096, 8192):
     for kernel in ("k12_multistage", "k12_tile_order"):
-        m = gl.measure(kernel, *shape)
+        m = gl.measure(kernel, size, size, size)
         profile = (m.record or {}).get("profile", {})
         rate = f"{m.tflops:.0f} TFLOP/s" if m.tflops else "not recorded yet"
         hits = f", L2 hit rate {profile['l2_hit_pct']:.0f} %" if "l2_hit_pct" in profile else ""
-        print(f"{' × '.join(map(str, shape)):20} {kernel:15} {rate}{hits}")
+        print(f"{size}: {kernel:15} {rate}{hits}")
+
+# %% [markdown]
+# **Outcome** (H200, 2026-11-30). Next to none: at 4096 a wave along the rows *is* a block, of 8 rows and 16 columns,
+# and L2 hits are no rarer than with groups. An L2 of 60 MB forgives a lot; the order is for wide `C`, as in the
+# figure, and for smaller caches.
 
 # %%
 RUNGS = ["k11_double_buffer", "k12_multistage", "k12_tile_order"]
@@ -353,7 +358,7 @@ gl.plots.recorded_roofline("H200", "bfloat16", kernels=RUNGS, bytes="requested",
 # %%
 m = gl.measure("k12_tile_order", 4096, 4096, 4096)
 profile = (m.record or {}).get("profile", {})
-for name in ("tensor_pct", "issue_pct", "l2_hit_pct"):
+for name in ("tensor_pct", "issue_pct"):
     print(f"{name}: {profile[name]:.0f} %" if name in profile else f"{name}: not recorded yet")
 stalls = {name[6:]: value for name, value in profile.items() if name.startswith("stall_") and value >= 0.1}
 ordered = sorted(stalls.items(), key=lambda stall: -stall[1])
@@ -363,13 +368,14 @@ print("cycles that a warp waits, per instruction:", ", ".join(f"{n} {c:.1f}" for
 gl.plots.ladder_table({
     "k11_double_buffer": ("two stages: too late", "copies have less than a tile's time"),
     "k12_multistage": ("three stages: in time", "waits and barriers, mma.sync's rate"),
-    "k12_tile_order": ("the same, from a smaller part of L2", "mma.sync's rate"),
+    "k12_tile_order": ("no faster at this size", "mma.sync's rate"),
 })
 
 # %% [markdown]
-# The tensor pipe is what a warp waits for most of all; barriers, fragments and copies take the rest. With nothing but
-# `mma.sync` in a loop this GPU reaches some 630 TFLOP/s (chapter 11): most of that is reached, and cuBLAS, with another
-# instruction, is beyond it. But is bf16 what we want to multiply?
+# A warp waits for the tensor pipe and for the fixed latency of its own instructions; barriers, fragments and copies
+# take less than one cycle in six. With nothing but `mma.sync` in a loop this GPU reaches some 630 TFLOP/s (chapter
+# 11): seven tenths of that are reached, and cuBLAS, with another instruction, is beyond it. But is bf16 what we want
+# to multiply?
 
 # %% [markdown]
 # ## Exercises
