@@ -11,11 +11,12 @@ import os
 from pathlib import Path
 
 import nbclient
+import nbformat
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
 from tools.common import ROOT, ToolError, one_line, run
-from tools.notebook import code_cells, read_notebook, source_hash, write_notebook
+from tools.notebook import METADATA, code_cells, read_notebook, source_hash, write_notebook
 
 CELL_TIMEOUT_S = 300
 
@@ -40,7 +41,8 @@ def execute(notebook: NotebookNode, folder: Path, name: str) -> NotebookNode:
         raise ToolError(f"{name}, code cell {_failed(notebook)}: {one_line(error)}") from error
     for cell in code_cells(notebook):
         cell.outputs = [output for output in cell.outputs if not _is_stderr(output)]
-    notebook.metadata["gemmlab"] = {"executed_sha256": source_hash(notebook)}
+    # What the kernel adds to the metadata is not kept: outputs made elsewhere would differ in it.
+    notebook.metadata = nbformat.from_dict({**METADATA, "gemmlab": {"executed_sha256": source_hash(notebook)}})
     return notebook
 
 
