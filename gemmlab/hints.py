@@ -10,6 +10,13 @@ _FAMILIES = (
     (re.compile(r"setmaxnreg"), _WITH_SUFFIX, "setmaxnreg needs a target with the suffix 'a'"),
     (re.compile(r"tensormap\.replace"), _WITH_SUFFIX, "tensormap.replace needs a target with the suffix 'a'"),
 )
+_OPERANDS = (
+    (
+        re.compile(r"Arguments mismatch for instruction 'mma'"),
+        'mma takes 32-bit registers ("r") for A and B, two 16-bit numbers or one TF32 number each; FP32 sums are "f"',
+    ),
+    (re.compile(r"instruction 'cp\.async': unexpected value"), "cp.async.cg copies 16 bytes, cp.async.ca 4, 8 or 16"),
+)
 _ARRAY_SHAPE = re.compile(r"No implementation of function Function\(<function (shared|local)\.array")
 _COLOURS = re.compile(r"\x1b\[[\d;]*m")
 _ERROR_LINE = re.compile(r"error|fatal", re.IGNORECASE)
@@ -38,7 +45,7 @@ def compiler_message(log: str, name: str, target: str, version: str, options: li
     if "nrecognized option" in log or "invalid option" in log.lower():
         return f"NVRTC {version} refuses its options {' '.join(options)}: {' '.join(lines)}"
     errors = [line for line in lines if _ERROR_LINE.search(line)]
-    hint = target_hint(log, target)
+    hint = target_hint(log, target) or next((said for pattern, said in _OPERANDS if pattern.search(log)), "")
     first = f"the CUDA C++ compiler refuses {name!r} for {target}" + (f": {hint}" if hint else "")
     missing = re.search(r'cannot open source file "([^"]+)"', log)
     if missing:

@@ -8,6 +8,8 @@ from gemmlab.patterns_sums import factor, precision, stops_early, wraps
 from gemmlab.reference import within
 from gemmlab.regions import describe
 
+BY_CHANCE = 0.005  # of the elements may be right in a matrix of wrong numbers
+
 
 def explain(case: Case) -> str:
     """Return one sentence on what is wrong with `case`, and one with the element that is furthest off."""
@@ -92,6 +94,8 @@ def _only_first(case: Case) -> str | None:
 def _region(case: Case) -> str | None:
     if case.wrong.all():
         return "C is wrong everywhere"
+    if case.wrong.mean() > 1 - BY_CHANCE:
+        return "C is wrong nearly everywhere"
     if (~case.wrong).any():
         return f"C is wrong in {describe(case.wrong)} and right elsewhere"
     return None

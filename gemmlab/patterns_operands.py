@@ -7,11 +7,23 @@ import numpy as np
 from gemmlab.case import Case
 from gemmlab.reference import UNIT, within
 
+_EXCHANGED = (
+    "neighbours along k change places in one of them; the first belongs into the lower half of a 32-bit register"
+)
+
 
 def gather(flat: np.ndarray, index: np.ndarray) -> np.ndarray:
     """Return flat[index], NaN where the index lies outside."""
     inside = (index >= 0) & (index < flat.size)
     return np.where(inside, flat[np.clip(index, 0, flat.size - 1)], np.nan)
+
+
+def _turned_tiles(name: str, x: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """Return (sentence, x) with x transposed inside tiles: a fragment loaded without .trans, or as the other layout."""
+    rows, cols = x.shape
+    edges = [edge for edge in (8, 16) if rows % edge == cols % edge == 0]
+    tiles = [x.reshape(rows // e, e, cols // e, e).transpose(0, 3, 2, 1).reshape(rows, cols) for e in edges]
+    return [(f"{name} is transposed inside its tiles of {e} × {e}", tile) for e, tile in zip(edges, tiles, strict=True)]
 
 
 def _operand_readings(case: Case) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
@@ -27,6 +39,7 @@ def _operand_readings(case: Case) -> Iterator[tuple[str, np.ndarray, np.ndarray]
         ("A is read as A[k, m] (its transpose)", gather(a_flat, k * M + m)),
         ("A is read with M as its leading dimension instead of K", gather(a_flat, m * M + k)),
         ("A is read with N as its leading dimension instead of K", gather(a_flat, m * N + k)),
+        *_turned_tiles("A", case.a64),
     ]
     ways_b = [
         ("", case.b64),
@@ -34,6 +47,8 @@ def _operand_readings(case: Case) -> Iterator[tuple[str, np.ndarray, np.ndarray]
         ("B is read with K as its leading dimension instead of N", gather(b_flat, kn * K + nk)),
         ("B is read with M as its leading dimension", gather(b_flat, kn * M + nk)),
         ("B is read as B[n, k] with N as its leading dimension", gather(b_flat, nk * N + kn)),
+        *_turned_tiles("B", case.b64),
+        *([(_EXCHANGED, case.b64[k ^ 1])] if K % 2 == 0 else []),
     ]
     for said_a, a in ways_a:
         for said_b, b in ways_b:

@@ -31,7 +31,10 @@ WRONG = {
         "a pair": {"source": OWNER + f"return {LANE}, 0", "says": "returned tuple"},
     },
     "11.2": {
-        "B not transposed": {"replace": [("ldmatrix_x4_trans(b", "ldmatrix_x4(b")], "says": VALUES},
+        "B not transposed": {
+            "replace": [("ldmatrix_x4_trans(b", "ldmatrix_x4(b")],
+            "says": "B is transposed inside its tiles of 8",
+        },
         "A transposed": {"replace": [("ldmatrix_x4(a", "ldmatrix_x4_trans(a")], "says": VALUES},
         "neighbours point at neighbours": {
             "replace": [(LOAD_A, "ldmatrix_x4(a, shared_address(&smem_a[lane]))")],

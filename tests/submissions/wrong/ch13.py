@@ -135,7 +135,7 @@ WRONG = {
         "no tail": {"replace": [("k < K; k += 16", "k + 16 <= K; k += 16")], "says": VALUES + "|missing"},
         "halves of B swapped": {
             "replace": [(B_PAIR, "element(B, K, N, at, n) << 16 | element(B, K, N, at + 1, n)")],
-            "says": VALUES,
+            "says": "neighbours along k change places",
         },
         "halves of A swapped": {
             "replace": [
@@ -144,7 +144,7 @@ WRONG = {
                     "element(A, M, K, m, at) << 16 | element(A, M, K, m, at + 1)",
                 ),
             ],
-            "says": VALUES,
+            "says": "neighbours along k change places",
         },
         "zeros forgotten": {
             "replace": [
