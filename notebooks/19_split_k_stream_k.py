@@ -272,10 +272,10 @@ for kernel in WAYS:
 SHAPES = ((512, 512, 16384), (1024,) * 3, (2176,) * 3, (512, 4096, 4096), (4096,) * 3)
 KERNELS = ("k18_cooperative", "k18_pingpong", "k19_sliced_k", "k19_split_k")
 KERNELS += ("k19_split_k_cluster4", "k19_split_k_cluster8", "k19_stream_k", "k19_split_tail")
-print(" " * 21, *(f"{'x'.join(map(str, shape)):>15}" for shape in SHAPES))
+print(" " * 20, *(f"{'x'.join(map(str, shape)):>14}" for shape in SHAPES))
 for name in KERNELS:
     found = [gl.measure(name, *shape) for shape in SHAPES]
-    print(f"{name:21}", *(f"{m.ratio:15.2f}" if m.ratio else f"{'-':>15}" for m in found))
+    print(f"{name:20}", *(f"{m.ratio:14.2f}" if m.ratio else f"{'-':>14}" for m in found))
 print("ratio to the best of cuBLAS; -: not recorded.", found[0].label)
 
 # %%
