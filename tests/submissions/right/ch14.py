@@ -38,7 +38,8 @@ refused = {
                 ("        tma_load_2d(s.stage[i].a, &A, step * BK, m0, &s.full[i]);\n", ""),
                 (
                     "&s.full[i]);\n        // ### END",
-                    "&s.full[i]);\n        tma_load_2d(s.stage[i].a, &A, step * BK, m0, &s.full[i]);\n        // ### END",
+                    "&s.full[i]);\n        tma_load_2d(s.stage[i].a, &A, step * BK, m0, &s.full[i]);\n"
+                    "        // ### END",
                 ),
             ],
         },
