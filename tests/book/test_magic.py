@@ -54,6 +54,7 @@ def test_magic_defines_a_source():
     shell.run_line_magic("load_ext", "gemmlab.magic")
     shell.run_cell_magic("cuda", "naive", ONE)
     assert shell.user_ns["naive"].entry == "naive"
+    assert shell.user_ns["naive"].text == "\n" + ONE, "line numbers count the line of the magic"
 
 
 def test_cells_are_highlighted_as_cuda():

@@ -56,7 +56,7 @@ WRONG = {
         "counts steps": {"source": HELPERS + "return steps", "says": "returned"},
     },
     "19.3": {
-        "does not wait": {"replace": [(WAIT, "")], "says": "race"},
+        "does not wait": {"replace": [(WAIT, "")], "says": r"race on W\["},
         "the flag first": {"replace": [(DATA + SIGNAL, SIGNAL + DATA)], "says": "race"},
         "no barrier before the flag": {"replace": [(SIGNAL, SIGNAL.split("\n", 1)[1])], "says": "race"},
         "an ordinary store": {"replace": [("st_release_gpu(flag + rank, 1)", "flag[rank] = 1")], "says": "race"},
