@@ -44,6 +44,8 @@ def place_labels(
         heights = spread([aims[i] for i in stack], HEIGHT, box[1] + HEIGHT / 2, high)
         for i, y in zip(stack, heights, strict=True):
             x = _clear(i, starts[i], y, widths[i], right[i], spots, taken)
+            if len(stack) == 1 and not box[0] <= x <= box[2] - widths[i]:  # no room beside what is there: under it
+                x, y = starts[i], _under(i, starts[i], y, widths[i], spots, taken)
             edge = x if right[i] else x + widths[i]
             places[i] = Place("left" if right[i] else "right", (edge - spots[i][0], y - spots[i][1]))
     return [places[i] for i in range(len(spots))]
@@ -77,6 +79,13 @@ def _stacks(starts, widths) -> list[list[int]]:
         stacks[-1].append(i)
         reach = max(reach, starts[i] + widths[i])
     return stacks
+
+
+def _under(mine, x, y, width, spots, taken) -> float:
+    """Return the height nearest below `y` at which a label covers no other point's marker and nothing that is taken."""
+    while _clear(mine, x, y, width, True, spots, taken) != x:
+        y -= 1
+    return y
 
 
 def _clear(mine, x, y, width, right, spots, taken) -> float:

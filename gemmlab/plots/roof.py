@@ -62,7 +62,7 @@ def roofline(on="H200", dtype="float32", *, dtypes=None, points=(), bytes="ideal
     for name in dtypes:
         _roof(ax, card, name, low, high, linear)
     _slope_label(ax, card, low, linear)
-    taken = _ceilings(ax, card, high, ceilings or {})
+    taken = _ceilings(ax, card, high, ceilings or {}, top)
     texts = [point.label if point.origin == LIMIT else f"{point.label}: {point.tflops:.3g}" for point in points]
     limits = {i for i, point in enumerate(points) if point.origin == LIMIT}
     places = place_labels(ax, [(p.intensity, p.tflops) for p in points], texts, limits, taken, top)
@@ -122,9 +122,12 @@ def _slope_label(ax, card, low, linear):
     )  # fmt: skip
 
 
-def _ceilings(ax, card, high, ceilings) -> list[tuple[float, float, float, float]]:
-    """Draw measured ceilings from where the slope meets them, the highest first; return their labels' boxes."""
-    boxes, scale, above = [], ax.get_figure().dpi / 72, float("inf")
+def _ceilings(ax, card, high, ceilings, top) -> list[tuple[float, float, float, float]]:
+    """Draw measured ceilings from where the slope meets them, the highest first; return their labels' boxes.
+
+    Labels stand on their lines, or lower where the roof at `top` or the label before leaves no room.
+    """
+    boxes, scale, above = [], ax.get_figure().dpi / 72, ax.transData.transform((1, top))[1]
     for name, rate in sorted(ceilings.items(), key=lambda item: -item[1]):
         start = rate * 1e3 / card.bandwidth_gbs
         ax.plot([start, high], [rate, rate], color=palette.ROOF, lw=1.2, ls=(0, (1, 1.5)), zorder=2)
