@@ -7,7 +7,7 @@ import kernels
 from gemmlab.grading.exercise import Choice, Function
 from gemmlab.grading.kernel_exercise import Kernel
 from gemmlab.grading.targets import NoDouble, StoredOnce
-from gemmlab.grading.targets_async import Keeps
+from gemmlab.grading.targets_async import Keeps, NoRemarks
 
 SMALL = replace(
     kernels.spec("k15_wgmma"),
@@ -20,6 +20,7 @@ TARGETS = (
     NoDouble(),
     StoredOnce(),
     Keeps(r"wgmma\.mma_async", "nothing is multiplied by wgmma: call wgmma_m64k16"),
+    NoRemarks(),
 )
 
 

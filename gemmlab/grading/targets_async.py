@@ -20,3 +20,14 @@ class Keeps(Target):
     def require(self, counted):
         if not re.search(rf"^\s*(?:@!?%\w+\s+)?{self.pattern}", counted.compiled.ptx, re.MULTILINE):
             raise CheckError(self.otherwise)
+
+
+@dataclass(frozen=True)
+class NoRemarks(Target):
+    """The assembler has nothing to say: no wgmma serialised, no wait injected (C75xx). It mends such faults in silence
+    where it can, so right values do not show them.
+    """
+
+    def require(self, counted):
+        for remark in counted.compiled.assembly.remarks:
+            raise CheckError(f"the assembler had to help: {remark}")
