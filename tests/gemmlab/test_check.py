@@ -183,6 +183,11 @@ def test_a_wrong_kernel_fails_for_the_stated_reason(number):
     assert text.startswith(f"{kernel.py_func.__name__} at M=") and len(text.splitlines()) <= 6
 
 
+def test_a_grid_rounded_down_is_short_not_invalid():
+    with pytest.raises(gl.CheckError, match="grid"):
+        gl.check(good, rule=dict(RULE, grid=["N // 16", "M // 16"]))
+
+
 def test_a_more_exact_kernel_passes_with_a_remark(capsys):
     result = gl.check(constant, rule=RULE, backend="emulator")
     assert "float64-arithmetic" in result.remarks[0] and "float64-arithmetic" in capsys.readouterr().out
