@@ -184,7 +184,7 @@ def test_a_wrong_kernel_fails_for_the_stated_reason(number):
 
 
 def test_a_grid_rounded_down_is_short_not_invalid():
-    with pytest.raises(gl.CheckError, match="grid"):
+    with pytest.raises(gl.CheckError, match="number of blocks rounded up"):
         gl.check(good, rule=dict(RULE, grid=["N // 16", "M // 16"]))
 
 
