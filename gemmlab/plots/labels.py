@@ -38,16 +38,23 @@ def place_labels(
     aims = [y - (14 if i in below else 0) for i, (_, y) in enumerate(spots)]
     ceiling = box[3] if top is None else min(box[3], ax.transData.transform((1, top))[1] / scale)
     places: dict[int, Place] = {}
+    corners: dict[int, tuple[float, float]] = {}  # left edge and middle of each label
     for stack in _stacks(starts, widths):
         stack.sort(key=lambda i: (-aims[i], i))
         high = max(ceiling - HEIGHT / 2, aims[stack[0]])
         heights = spread([aims[i] for i in stack], HEIGHT, box[1] + HEIGHT / 2, high)
         for i, y in zip(stack, heights, strict=True):
             x = _clear(i, starts[i], y, widths[i], right[i], spots, taken)
-            if len(stack) == 1 and not box[0] <= x <= box[2] - widths[i]:  # no room beside what is there: under it
-                x, y = starts[i], _under(i, starts[i], y, widths[i], spots, taken)
-            edge = x if right[i] else x + widths[i]
-            places[i] = Place("left" if right[i] else "right", (edge - spots[i][0], y - spots[i][1]))
+            corners[i] = (x, y)
+    for i, (x, y) in corners.items():
+        if not box[0] <= x <= box[2] - widths[i]:  # no room beside what is there: under it and under other labels
+            others = [(a, b - HEIGHT / 2, a + widths[j], b + HEIGHT / 2) for j, (a, b) in corners.items() if j != i]
+            lower = _under(i, starts[i], y, widths[i], spots, [*taken, *others])
+            if lower >= box[1] + HEIGHT / 2:
+                corners[i] = (starts[i], lower)
+    for i, (x, y) in corners.items():
+        edge = x if right[i] else x + widths[i]
+        places[i] = Place("left" if right[i] else "right", (edge - spots[i][0], y - spots[i][1]))
     return [places[i] for i in range(len(spots))]
 
 
