@@ -4,6 +4,7 @@ from gemmlab import gpu
 from gemmlab.compile import CUDA_TARGET, Compiled, CudaSource, choose_target, compile_kernel, parse_target
 from gemmlab.device import device
 from gemmlab.errors import GemmlabError
+from gemmlab.rules import dynamic_shared
 from gemmlab.source import resolve
 from kernels import LADDER, Spec
 
@@ -40,7 +41,7 @@ def obstacle(kernel, shared: int = 0) -> str:
         needs = spec.target if spec else CUDA_TARGET
     if not fits:
         return f"this kernel needs {needs}; {here.name} is sm_{here.cc[0]}{here.cc[1]}"
-    taken = shared or (spec.launch_dims(1, 1, 1)[2] if spec else 0)
+    taken = shared or (dynamic_shared(spec.rule()) if spec else 0)
     if not here.holds(taken):
         smaller = _that_fits(spec, here) if spec else ""
         return (
@@ -53,7 +54,7 @@ def obstacle(kernel, shared: int = 0) -> str:
 def _that_fits(spec: Spec, here) -> str:
     """Return the name of the kernel of the same chapter and types that uses most of this GPU's shared memory, or ""."""
     alike = [other for other in LADDER if (other.chapter, other.a_dtype) == (spec.chapter, spec.a_dtype)]
-    sizes = {other.name: other.launch_dims(1, 1, 1)[2] for other in alike if other.runs_on(here.cc)}
+    sizes = {other.name: dynamic_shared(other.rule()) for other in alike if other.runs_on(here.cc)}
     return max((name for name, size in sizes.items() if size and here.holds(size)), key=sizes.get, default="")
 
 

@@ -25,9 +25,8 @@ from gemmlab.launch import emulate, enqueue, prepare
 from gemmlab.patterns import explain
 from gemmlab.progress import progress
 from gemmlab.reference import Problem
-from gemmlab.rules import depends_on_sms, evaluate_size, launch_rule, mapped, names_of
+from gemmlab.rules import depends_on_sms, dynamic_shared, launch_rule, mapped
 from gemmlab.source import resolve
-from kernels.spec import H200_SMS
 
 GUARD_BYTES = 4096  # around each array on a GPU; the emulator watches every address itself
 EMULATED_WORK = 64**3  # M·N·K up to which a shape that ran on a GPU is emulated as well
@@ -110,7 +109,7 @@ def check(kernel, shapes=None, backend=None, rule=None, *, seed=None, quiet=Fals
     rule = launch_rule(kernel, rule, **launch)
     code, spec = (kernel, kernel.spec) if isinstance(kernel, Compiled) else resolve(kernel)
     problem = Problem.of(spec, rule)
-    shared = evaluate_size(rule.get("shared", 0), names_of(rule, 1, 1, 1, H200_SMS))
+    shared = dynamic_shared(rule)
     forced, backend = backend is not None, choose_backend(kernel, backend, shared)
     name = spec.name if spec else getattr(code, "entry", None) or getattr(code, "py_func", code).__name__
     given = _validated(shapes)

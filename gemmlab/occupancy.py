@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import ptxemu
 from gemmlab.compile import compile_kernel
 from gemmlab.errors import GemmlabError
+from gemmlab.rules import dynamic_shared
 from ptxemu.profile import DeviceProfile
 
 WARP = 32
@@ -78,5 +79,5 @@ def occupancy_of(kernel, on: DeviceProfile = ptxemu.H200) -> Occupancy:
     compiled = compile_kernel(kernel)
     if compiled.spec is None or compiled.registers is None:
         raise GemmlabError("occupancy_of takes a kernel of the ladder and needs an assembler (ptxas)")
-    _, (x, y, z), dynamic = compiled.spec.launch_dims(1, 1, 1)
-    return occupancy(x * y * z, compiled.registers, compiled.static_shared + dynamic, on)
+    x, y, z = compiled.spec.block
+    return occupancy(x * y * z, compiled.registers, compiled.static_shared + dynamic_shared(compiled.spec.rule()), on)

@@ -62,6 +62,11 @@ def evaluate_rule(rule: dict, M: int, N: int, K: int, sms: int = H200_SMS) -> tu
     return grid, block, shared
 
 
+def dynamic_shared(rule: dict) -> int:
+    """Return the dynamic shared memory of a CTA in bytes, at the smallest problem. Raises GemmlabError."""
+    return evaluate_size(rule.get("shared", 0), names_of(rule, 1, 1, 1, H200_SMS))
+
+
 def evaluate_size(expression: int | str, names: dict[str, int]) -> int:
     """Return a number of bytes given as an expression. Raises GemmlabError."""
     try:

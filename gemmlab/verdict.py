@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gemmlab.compile import Compiled, compile_kernel
 from gemmlab.errors import GemmlabError
 from gemmlab.occupancy import Occupancy, occupancy_of
+from gemmlab.rules import dynamic_shared
 from gemmlab.sass import FAMILIES, Instructions, instructions
 
 
@@ -35,7 +36,7 @@ class Verdict:
         c = self.compiled
         if c.registers is None:
             return {"target": c.target, "assembler": f"{c.assembly.assembler}: registers are not reported"}
-        dynamic = dynamic_shared(c)
+        dynamic = _dynamic_shared(c)
         shared = f"{c.static_shared:,} B static" + (f" + {dynamic:,} B dynamic" if dynamic else "")
         facts = {
             "target": f"{c.target}, {c.assembly.assembler}",
@@ -90,7 +91,7 @@ class Verdict:
             "registers": c.registers,
             "spill_bytes": c.spill_bytes,
             "static_shared": c.static_shared,
-            "dynamic_shared": dynamic_shared(c),
+            "dynamic_shared": _dynamic_shared(c),
             "blocks_per_sm": self.occupancy and self.occupancy.blocks,
             "faults": list(self.faults),
             "instructions": dict(found.total) if found else None,
@@ -98,9 +99,9 @@ class Verdict:
         }
 
 
-def dynamic_shared(compiled: Compiled) -> int:
+def _dynamic_shared(compiled: Compiled) -> int:
     """Return the dynamic shared memory of a CTA in bytes; 0 for a kernel that is no Spec's."""
-    return compiled.spec.launch_dims(1, 1, 1)[2] if compiled.spec else 0
+    return dynamic_shared(compiled.spec.rule()) if compiled.spec else 0
 
 
 def verdict(kernel, target: str | None = None) -> Verdict:
