@@ -216,7 +216,7 @@ gl.check(sliced_k, rule=rule)
 
 # %%
 source = (ROOT / "hopper" / "k19_split_k.cu").read_text()
-print(source[source.index("  // Leave the part") :])
+print(source[source.index("  // Leave the part") : source.index("// endregion")])
 
 # %% [markdown]
 # **Predict** what the emulator says if the flag is set with an ordinary store, and if nobody waits.
