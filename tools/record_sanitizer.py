@@ -10,8 +10,10 @@ are ordered. A kernel whose context is lost is named, and the others run in a ne
 """
 
 import argparse
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -83,21 +85,30 @@ def read(text: str) -> tuple[list[tuple], str | None]:
     return found, lost
 
 
+def output(command: list[str], limit: float) -> tuple[str, bool]:
+    """Run a command for at most `limit` seconds, with all that it starts; return its output and whether it ended."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
+    with subprocess.Popen(command, start_new_session=True, **pipes) as process:
+        try:
+            return process.communicate(timeout=limit)[0], True
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return process.communicate()[0], False
+
+
 def run(tool: str, names: list[str], limit: int) -> list[tuple]:
     """Run one tool over the kernels, starting again behind a kernel whose context was lost. Raises GemmlabError."""
     found = []
     while names:
         program = [sys.executable, str(Path(__file__).resolve()), "--worker", *names]
         command = ["compute-sanitizer", "--tool", tool, "--print-limit", "200", *program]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
-        except subprocess.TimeoutExpired as error:
-            text = (error.stdout or b"").decode(errors="replace")
+        out, finished = output(command, limit)
+        some, lost = read(out)
+        if not finished:
             print(f"{tool}: longer than {limit} s; what it had seen is kept", file=sys.stderr, flush=True)
-            return found + read(text)[0]
-        some, lost = read(done.stdout)
+            return found + some
         if not some:
-            raise GemmlabError(f"{tool} saw no launch: {' | '.join((done.stdout + done.stderr).split(chr(10))[-4:])}")
+            raise GemmlabError(f"{tool} saw no launch: {' | '.join(out.splitlines()[-4:])}")
         found += some
         names = names[names.index(lost) + 1 :] if lost else []
     return found

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import kernels
 from gemmlab import sanitizer
-from tools.record_sanitizer import read
+from tools.record_sanitizer import output, read
 
 OUTPUT = """========= COMPUTE-SANITIZER
 >>> start k11_mma 256 256 192
@@ -26,6 +26,12 @@ def test_messages_belong_to_their_launch():
     assert lost == "k11_mma" and found[0] == ("k11_mma", (256, 256, 192), [])
     assert found[1][1] == (129, 129, 33) and found[1][2][0] == "Invalid __global__ read of size 16 bytes"
     assert len(found[1][2]) == 3
+
+
+def test_a_limit_stops_what_a_command_started_and_keeps_its_output():
+    assert output(["sh", "-c", "echo late; sleep 0.1; echo end >&2"], 5) == ("late\nend\n", True)
+    text, finished = output(["sh", "-c", "echo early; sleep 60 & sleep 60"], 0.5)
+    assert text == "early\n" and not finished
 
 
 def test_verdicts_are_of_the_present_source(tmp_path):
