@@ -52,7 +52,7 @@ CH10 = _with_fp16(
         "a warp multiplies 16 x 16 x 16 in one call, on the tensor cores",
         128,
         {"BM": 32, "BN": 32, "BK": 16},
-        prev="k09_wide_patch",
+        prev="k09_wide_columns",
     ),
     _spec(
         "k10_wmma_shared",
@@ -61,7 +61,7 @@ CH10 = _with_fp16(
         256,
         {"BM": 128, "BN": 128, "BK": 64, "WM": 64, "WN": 32},
         rung=10,
-        prev="k09_wide_patch",
+        prev="k09_wide_columns",
     ),
     _spec(
         "k10_wmma_unpadded",
@@ -195,7 +195,7 @@ CH13 = (
         "factors are rounded to TF32 on their way to the tensor cores",
         _LARGE,
         math="tf32",
-        prev="k09_wide_patch",
+        prev="k09_wide_columns",
     ),
     _float(
         "k13_3xtf32",
@@ -204,7 +204,7 @@ CH13 = (
         "each factor is split into a TF32 part and a rest",
         _SMALL,
         math="3xtf32",
-        prev="k09_wide_patch",
+        prev="k09_wide_columns",
     ),
     _float(
         "k13_3xtf32_inside",
