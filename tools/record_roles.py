@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Record when the roles of k16_two_consumers wait and work, and add it to results/<gpu>.json.
+"""Record when roles wait and work, and when each SM multiplies and stores: add both to results/<gpu>.json.
 
     python3 tools/record_roles.py [--out DIRECTORY]
 
@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from gemmlab import results  # noqa: E402
 from gemmlab.device import device  # noqa: E402
-from gemmlab.measuring import roles, telemetry  # noqa: E402
+from gemmlab.measuring import roles, telemetry, waves  # noqa: E402
 from tools.record_machine import store  # noqa: E402
 
 
@@ -32,6 +32,14 @@ def main(argv=None) -> int:
     record = {"cycles": cycles.tolist(), "shape": list(roles.SHAPE), "unit": "cycles", "how": how}
     store("roles", record | {"date": telemetry.today()}, options.out)
     print("cycles from the first to the last tile:", [int(moments[-1, 2] - moments[0, 0]) for moments in cycles])
+    for name in waves.PLACES:
+        waves.measure_waves(name)
+    stamps = {name: waves.measure_waves(name) for name in waves.PLACES}
+    record = {"stamps": {name: found.tolist() for name, found in stamps.items()}, "shape": list(waves.SHAPE)}
+    how = "stamps of %globaltimer and %smid for each tile: before its first product, after its last, after its stores"
+    store("waves", record | {"unit": "ns", "how": how, "date": telemetry.today()}, options.out)
+    for name, found in stamps.items():
+        print(f"{name}: {len(found)} tiles on {len(set(found[:, 0]))} SMs, {found[:, 3].max()} ns")
     return 0
 
 
