@@ -33,15 +33,17 @@ def place_labels(
     taken = [[edge / scale for edge in one] for one in taken]
     spots = [[v / scale for v in ax.transData.transform(spot)] for spot in spots]
     widths = [SIZE * 0.6 * len(text) for text in texts]
-    right = [x + NEAR + width <= box[2] for (x, _), width in zip(spots, widths, strict=True)]
-    starts = [x + NEAR if side else x - NEAR - width for (x, _), width, side in zip(spots, widths, right, strict=True)]
     aims = [y - (14 if i in below else 0) for i, (_, y) in enumerate(spots)]
+    right = [_to_the_right(i, aims[i], widths[i], spots, taken, box) for i in range(len(spots))]
+    starts = [x + NEAR if side else x - NEAR - width for (x, _), width, side in zip(spots, widths, right, strict=True)]
     ceiling = box[3] if top is None else min(box[3], ax.transData.transform((1, top))[1] / scale)
     places: dict[int, Place] = {}
     corners: dict[int, tuple[float, float]] = {}  # left edge and middle of each label
     for stack in _stacks(starts, widths):
         stack.sort(key=lambda i: (-aims[i], i))
-        high = max(ceiling - HEIGHT / 2, aims[stack[0]])
+        left, end = min(starts[i] for i in stack), max(starts[i] + widths[i] for i in stack)
+        above = [y0 for x0, y0, x1, _ in taken if x0 < end and left < x1 and y0 >= aims[stack[0]]]
+        high = max(min([ceiling, *above]) - HEIGHT / 2, aims[stack[0]])
         heights = spread([aims[i] for i in stack], HEIGHT, box[1] + HEIGHT / 2, high)
         for i, y in zip(stack, heights, strict=True):
             x = _clear(i, starts[i], y, widths[i], right[i], spots, taken)
@@ -86,6 +88,15 @@ def _stacks(starts, widths) -> list[list[int]]:
         stacks[-1].append(i)
         reach = max(reach, starts[i] + widths[i])
     return stacks
+
+
+def _to_the_right(mine, y, width, spots, taken, box) -> bool:
+    """Say on which side of its marker a label goes: the right, unless it is free and inside on the left alone."""
+    after, before = spots[mine][0] + NEAR, spots[mine][0] - NEAR - width
+    if after + width > box[2]:
+        return False
+    clear = _clear(mine, after, y, width, True, spots, taken) == after
+    return clear or before < box[0] or _clear(mine, before, y, width, False, spots, taken) != before
 
 
 def _under(mine, x, y, width, spots, taken) -> float:

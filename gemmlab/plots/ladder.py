@@ -11,6 +11,7 @@ from gemmlab.plots.table import Table
 from gemmlab.results import dram_bytes, find, slug
 from gemmlab.roofline import Point, intensity
 from gemmlab.roofline import ceilings as recorded_ceilings
+from kernels import spec as spec_of
 
 NOT_YET = "No measurement recorded yet"
 
@@ -66,8 +67,8 @@ def recorded_roofline(on="H200", dtype="float32", *, kernels, shape=(4096, 4096,
     kernels: names of Specs; shape: (M, N, K). bytes: "ideal" (each element moved once) puts all at one intensity;
     "requested" needs counters: {kernel: `ptxemu.Counters`}; "measured DRAM" uses the profiler's bytes in the record.
     Kernels without a record are named in the caption and get no point. ceilings: draw what the arithmetic alone reached
-    there (`gemmlab.roofline.ceilings`; default: for tensor cores only); linear: rates on a linear axis. Raises
-    GemmlabError when bytes are not known.
+    there (`gemmlab.roofline.ceilings`; default: for tensor cores only, those of mma.sync where a kernel uses it);
+    linear: rates on a linear axis. Raises GemmlabError when bytes are not known.
     """
     m, n, k = shape
     stem = {"h200": "nvidia_h200"}.get(gpu(on).key, gpu(on).key)
@@ -88,6 +89,8 @@ def recorded_roofline(on="H200", dtype="float32", *, kernels, shape=(4096, 4096,
     wanted = rate_name(dtype) != "float32" if ceilings is None else ceilings
     found = recorded_ceilings(dtype, stem) if wanted else []
     lines = {ceiling.label.partition(",")[0]: ceiling.tflops for ceiling in found}
+    if all(spec_of(name).suffix == "a" for name in kernels):  # wgmma throughout: no mma.sync to compare with
+        lines = {name: rate for name, rate in lines.items() if not name.startswith("mma.sync")}
     return roofline(on, dtype, points=points, caption=" ".join(said), ceilings=lines, linear=linear)
 
 
@@ -115,16 +118,24 @@ def ladder_table(steps, shape=(4096, 4096, 4096), *, machine: str = "NVIDIA H200
     """Return the table that ends a lesson: each step with its prediction, recorded rate, ratio and what limits it.
 
     steps: {kernel: (prediction, limit)}, texts of the lesson, for names of Specs; rates are those recorded on `machine`
-    at `shape` (M, N, K). A kernel without a record says so.
+    at `shape` (M, N, K). A kernel without a record says so. Where the profiler saw the tensor cores at work, a column
+    tells their busy share of the time.
     """
-    rows, dates = [], set()
+    found = {name: next(iter(find(name, *shape, gpu=slug(machine), directory=directory)), None) for name in steps}
+    busy = {name: _tensor_pct(record) for name, record in found.items()}
+    profiled, rows = any(busy.values()), []
     for name, (prediction, limit) in steps.items():
-        record = next(iter(find(name, *shape, gpu=slug(machine), directory=directory)), None)
-        if record is None:
-            rows.append((name, prediction, "not recorded", "", limit))
-            continue
-        dates.add(record["date"])
-        rows.append((name, prediction, f"{record['tflops']:.3g}", f"{record['ratio']:.2f}", limit))
+        record = found[name]
+        rate = (f"{record['tflops']:.3g}", f"{record['ratio']:.2f}") if record else ("not recorded", "")
+        pipe = (f"{busy[name]:.0f} %" if busy[name] else "",) if profiled else ()
+        rows.append((name, prediction, *rate, *pipe, limit))
+    dates = {record["date"] for record in found.values() if record}
     when = f"Recorded on {machine}, {', '.join(sorted(dates))}, {' × '.join(map(str, shape))}." if dates else ""
-    columns = ("step", "predicted", "TFLOP/s", "of cuBLAS's best", "limited by")
+    when += " Tensor pipe: busy share of the time (Nsight Compute)." if profiled else ""
+    columns = ("step", "predicted", "TFLOP/s", "of cuBLAS", *(("tensor pipe",) if profiled else ()), "limited by")
     return Table(title or "The steps of this chapter", columns, tuple(rows), when)
+
+
+def _tensor_pct(record) -> float:
+    """Return the share of the time in which the tensor pipe worked, in percent; 0 where it was not profiled."""
+    return record.get("profile", {}).get("tensor_pct", 0.0) if record else 0.0

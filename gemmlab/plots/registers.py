@@ -49,7 +49,7 @@ def register_budget(roles: Mapping[str, tuple[int, int]], launch: int, *, on=Non
     for value, colour in ((pool, late), (top, palette.MUTED)):
         ax.axvline(value, color=colour, lw=1.2, ls="--")
     text = f"{pool:,} registers of the CTA, of {top:,} of the SM"
-    ax.text(max(pool, top), -0.14, text, ha="right", va="center", fontsize=8, color=late)
+    ax.text(0.99 * min(pool, top), -0.14, text, ha="right", va="center", fontsize=8, color=late)
     ax.set(xlim=(0, 1.02 * max(top, used)), ylim=(2, -0.3), xticks=[])
     ax.set_yticks([0.46, 1.46], list(rows))
     ax.tick_params(axis="y", length=0)
