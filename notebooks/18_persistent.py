@@ -72,13 +72,14 @@ gl.plots.timeline(TWO, unit="units", title="Two tiles on one SM (modelled)")
 # the copy engine takes it from there.
 
 # %% tags=["kernel"] gemmlab={"kernel": "hopper/k18_cooperative.cu"}
-# %%cuda cooperative CONFIG_BN=256 CONFIG_STAGES=4
+# %%cuda cooperative CONFIG_BN=256 CONFIG_STAGES=4 CONFIG_GROUP=8
 # #include "ptx/registers.cuh"
 # #include "tile/mainloop.cuh"
 # #include "tile/store_c.cuh"
 # #include "tile/tile_order.cuh"
 #
-# constexpr int BM = 128, BN = CONFIG_BN, STAGES = CONFIG_STAGES, CLUSTER = 2, GROUP = 8;
+# constexpr int BM = 128, BN = CONFIG_BN, STAGES = CONFIG_STAGES, CLUSTER = 2;
+# constexpr int GROUP = CONFIG_GROUP;  // rows of tiles that CTAs take together
 # constexpr int WIDTH = BN % 64 ? 32 : 64;  // columns of the boxes in which C is stored
 #
 # struct Shared {
@@ -119,7 +120,7 @@ gl.plots.timeline(TWO, unit="units", title="Two tiles on one SM (modelled)")
 #       consume<BN, CLUSTER>(s.ring, ring, my, acc, steps);
 #       finish<CLUSTER>(s.ring, ring, my, acc);
 #       int m = (tile.m * CLUSTER + rank) * BM + consumer * 64;
-#       tma_store_c<2, WIDTH>(acc[0], s.c[consumer], &C, m, tile.n * BN, 1 + consumer);
+#       tma_store_c<WIDTH>(acc[0], s.c[consumer], &C, m, tile.n * BN, 1 + consumer);
 #     }
 #     if (threadIdx.x % 128 == 0) cp_async_bulk_wait_group_read<0>();
 #   }

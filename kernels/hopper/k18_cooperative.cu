@@ -5,6 +5,9 @@
 #define CONFIG_BN 256
 #define CONFIG_STAGES 4
 #endif
+#ifndef CONFIG_GROUP
+#define CONFIG_GROUP 8
+#endif
 
 // region: kernel
 #include "ptx/registers.cuh"
@@ -12,7 +15,8 @@
 #include "tile/store_c.cuh"
 #include "tile/tile_order.cuh"
 
-constexpr int BM = 128, BN = CONFIG_BN, STAGES = CONFIG_STAGES, CLUSTER = 2, GROUP = 8;
+constexpr int BM = 128, BN = CONFIG_BN, STAGES = CONFIG_STAGES, CLUSTER = 2;
+constexpr int GROUP = CONFIG_GROUP;  // rows of tiles that CTAs take together
 constexpr int WIDTH = BN % 64 ? 32 : 64;  // columns of the boxes in which C is stored
 
 struct Shared {
@@ -53,7 +57,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
       consume<BN, CLUSTER>(s.ring, ring, my, acc, steps);
       finish<CLUSTER>(s.ring, ring, my, acc);
       int m = (tile.m * CLUSTER + rank) * BM + consumer * 64;
-      tma_store_c<2, WIDTH>(acc[0], s.c[consumer], &C, m, tile.n * BN, 1 + consumer);
+      tma_store_c<WIDTH>(acc[0], s.c[consumer], &C, m, tile.n * BN, 1 + consumer);
     }
     if (threadIdx.x % 128 == 0) cp_async_bulk_wait_group_read<0>();
   }

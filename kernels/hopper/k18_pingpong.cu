@@ -63,7 +63,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
       int m = (tile.m * CLUSTER + rank) * BM;
 #pragma unroll
       for (int i = 0; i < BM / 64; ++i)
-        tma_store_c<2>(acc[i], s.c[consumer], &C, m + i * 64, tile.n * BN, 1 + consumer);
+        tma_store_c(acc[i], s.c[consumer], &C, m + i * 64, tile.n * BN, 1 + consumer);
       tile = order(t += 2 * stride, rows, columns);
     }
     if (threadIdx.x % 128 == 0) cp_async_bulk_wait_group_read<0>();

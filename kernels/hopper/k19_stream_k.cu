@@ -68,7 +68,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
       partial_add<BN / 2>(W, gridDim.x, blockIdx.x + step * CLUSTER, step * CLUSTER, helpers, acc[0]);
       Tile tile = grouped_tile<GROUP>(work.tile, rows, columns);
       int m = (tile.m * CLUSTER + rank) * BM + consumer * 64;
-      tma_store_c<2>(acc[0], s.c[consumer], &C, m, tile.n * BN, 1 + consumer);
+      tma_store_c(acc[0], s.c[consumer], &C, m, tile.n * BN, 1 + consumer);
     }
     if (threadIdx.x % 128 == 0) cp_async_bulk_wait_group_read<0>();
   }

@@ -133,6 +133,11 @@ CH18 = (
         "k18_cooperative", "Persistent, cooperative", "CTAs stay; two warpgroups share a tile",
         (128, 256), 4, rung=22, prev="k17_multicast",
     ),
+    _persistent(
+        "k18_rows", "Study: tiles row by row", "no groups of rows: another order of tiles", (128, 256), 4,
+        prev="k18_cooperative", file="hopper/k18_cooperative.cu", entry="cooperative",
+        defines=MappingProxyType({"CONFIG_GROUP": 1}),
+    )[0],
     *_persistent(
         "k18_cooperative_128", "Study: tiles of 128 x 128", "twice as many tiles", (128, 128), 6,
         prev="k18_cooperative", file="hopper/k18_cooperative.cu", entry="cooperative", defines=_config((128, 128), 6),

@@ -7,31 +7,34 @@
 #include "ptx/wgmma.cuh"
 #include "tile/element.cuh"
 
-// Write the 64 x 2 R tile `acc` of one warpgroup to C at (m, n). `staging`: BOXES boxes of 64 x WIDTH, aligned to 1024
-// bytes, this warpgroup's own; `barrier`: a named barrier of its 128 threads. The map's box is 64 x WIDTH, and the swizzle
-// the width of its rows: 128 bytes for 64 columns, 64 bytes for 32.
-template <int BOXES, int WIDTH = 64, int R>
+// Write the 64 x 2 R tile `acc` of one warpgroup to C at (m, n). `staging`: two boxes of 64 x WIDTH, aligned to 1024
+// bytes, this warpgroup's own, used in turn; `barrier`: a named barrier of its 128 threads. The map's box is 64 x WIDTH,
+// and the swizzle the width of its rows: 128 bytes for 64 columns, 64 bytes for 32.
+template <int WIDTH = 64, int R>
 __device__ __forceinline__ void tma_store_c(const float (&acc)[R], T* staging, const CUtensorMap* C, int m, int n,
                                             int barrier) {
   int thread = threadIdx.x % 128, lane = thread % 32, row = thread / 32 * 16 + lane % 16;
   int turn = WIDTH == 64 ? row % 8 : row / 2 % 4;
-#pragma unroll
-  for (int box = 0; box < R * 2 / WIDTH; box += BOXES) {
-    if (thread == 0) cp_async_bulk_wait_group_read<0>();  // the copies of the last round have read the staging tile
+  constexpr int COUNT = R * 2 / WIDTH;
+  if constexpr (COUNT % 2) {  // the tile before has ended where this one begins
+    if (thread == 0) cp_async_bulk_wait_group_read<0>();
     bar_sync(barrier, 128);
+  }
 #pragma unroll
-    for (int j = 0; j < WIDTH / 16 * BOXES; ++j) {  // 16 columns at a time
-      int b = j / (WIDTH / 16), column = j % (WIDTH / 16) * 2 + lane / 16;  // columns in chunks of 8
-      if (box + b == R * 2 / WIDTH) break;  // the last round may have fewer boxes
+  for (int box = 0; box < COUNT; ++box) {
+    T* to = staging + box % 2 * 64 * WIDTH;
+#pragma unroll
+    for (int j = 0; j < WIDTH / 16; ++j) {  // 16 columns at a time
+      int column = j * 2 + lane / 16;  // in chunks of 8
       const float* d = acc + box * (WIDTH / 2) + j * 8;
       unsigned r[4] = {pack(d[0], d[1]), pack(d[2], d[3]), pack(d[4], d[5]), pack(d[6], d[7])};
-      stmatrix_x4(shared_address(staging + b * 64 * WIDTH + row * WIDTH + (column ^ turn) * 8), r);
+      stmatrix_x4(shared_address(to + row * WIDTH + (column ^ turn) * 8), r);
     }
+    if (thread == 0) cp_async_bulk_wait_group_read<0>();  // the copy before has read the other box: it is free again
     fence_proxy_async_shared();
     bar_sync(barrier, 128);
     if (thread == 0) {
-      for (int b = 0; b < BOXES && box + b < R * 2 / WIDTH; ++b)
-        tma_store_2d(C, n + (box + b) * WIDTH, m, staging + b * 64 * WIDTH);
+      tma_store_2d(C, n + box * WIDTH, m, to);
       cp_async_bulk_commit_group();
     }
   }
