@@ -59,12 +59,16 @@ class BulkCopy:
         """int64: byte offsets of its pieces in the shared memory of its CTA, in the order of the tile; of a store,
         those that hold elements inside the tensor.
         """
-        pieces = (self.at >> 4) + np.arange(self.nbytes >> 4)
-        if self.view is None:
-            return pieces << 4
-        if not self.load:
+        pieces = self.pieces()
+        if self.view is not None and not self.load:
             pieces = pieces[tensormap.inside(self.view, self.corner)]
-        return tensormap.swizzled(pieces, self.view.swizzle) << 4
+        return pieces << 4
+
+    def pieces(self):
+        """int64: the same for all pieces, in units of 16 bytes."""
+        if self.view is not None:
+            return tensormap.places(self.view, self.at)
+        return (self.at >> 4) + np.arange(self.nbytes >> 4)
 
 
 class Bulk:
@@ -125,7 +129,7 @@ class Bulk:
             return arena[copy.address - GLOBAL_BASE :][: copy.nbytes].copy()
         tile = tensormap.blank(copy.view)
         for rows, columns, part in tensormap.windows(arena, GLOBAL_BASE, copy.view, copy.corner):
-            tile[rows, columns] = part
+            tile[rows, columns] = tensormap.loaded(copy.view, part)
         return tile.reshape(-1)
 
     def _land(self, copy):
@@ -200,7 +204,7 @@ class Bulk:
             to[:] = copy.data if copy.reduce is None else copy.reduce(to, copy.data)
             return
         tile = copy.data.reshape(tensormap.blank(copy.view).shape)
-        for rows, columns, part in tensormap.windows(arena, GLOBAL_BASE, copy.view, copy.corner):
+        for rows, columns, part in tensormap.windows(arena, GLOBAL_BASE, copy.view, copy.corner, True):
             new = tile[rows, columns]
             part[:] = new if copy.reduce is None else copy.reduce(part, new)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import ops_copy, tensormap
 from .bulk import CHUNK, BulkCopy
+from .bulk_places import global_problem, shared_problem
 from .checked import addresses, cluster_slots, shared_place
 from .ir import Address, Vector
 from .layout import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE
@@ -70,7 +71,12 @@ def _plan_bulk(program, ins):
     if "reduce" in mods:
         operation = reduction(mods, bool(rank))
         if operation is None:
-            refuse(program, ins, "this reduction is not supported by ptxemu", "use .add, .min, .max, .and, .or or .xor")
+            refuse(
+                program,
+                ins,
+                "this reduction is not supported by ptxemu",
+                "use .add, .min, .max, .inc, .dec, .and, .or or .xor",
+            )
         known |= set(operation[:2])
         known |= {"noftz"}
     odd = [m for m in mods if m not in known]
@@ -180,68 +186,18 @@ def _map_bytes(machine, lane, address):
 def _issue(machine, site, idx, form, copy):
     """Check the places of a copy and start it."""
     checks, row = machine.bulk.checks(), machine.shared.shape[1]
-    problem = _problem(machine, copy)
+    problem = shared_problem(machine, copy) or global_problem(machine, copy, form.operation)
     if problem:
         machine.had_faults = True
         copy.refused = True
         if checks:
             checks.say(problem[0], site + (problem[1] == "shared") * form.load, copy.lane, problem[2])
-    if form.operation:
-        copy.reduce = form.operation[2](copy.view)
-    if not copy.refused:
-        first = copy.at >> 4
-        pieces = first + np.arange(copy.nbytes >> 4)
-        pieces = tensormap.swizzled(pieces, copy.view.swizzle) if copy.view is not None else pieces
-        copy.chunks = pieces + copy.slot * row // np.dtype(CHUNK).itemsize
+    else:
+        if form.operation:
+            copy.reduce = form.operation[2](copy.view.dtype if copy.view is not None else "")
+        copy.chunks = copy.pieces() + copy.slot * row // np.dtype(CHUNK).itemsize
     if form.load and machine.mbarriers.find(site, copy.key, idx) is None:
         return
     if not form.load and copy.refused:
         return
     machine.bulk.issue(copy)
-
-
-def _problem(machine, copy):
-    """(rule, space, words) of a copy that cannot be made, or None."""
-    verb = "copies to" if copy.load else "copies from"
-    place = f"shared+{copy.at:#x}"
-    align = 128 if copy.view is not None else 16
-    if copy.at % align:
-        return (
-            "misaligned",
-            "shared",
-            (
-                f"{verb} {place}, which is {copy.at % align} bytes past a multiple of {align}; "
-                + ("a tensor copy needs a multiple of 128" if align == 128 else "a bulk copy needs a multiple of 16")
-            ),
-        )
-    if copy.nbytes % 16 or copy.nbytes <= 0:
-        return "misaligned", "shared", f"copies {copy.nbytes} bytes; a bulk copy moves a positive multiple of 16"
-    end = copy.at + copy.nbytes
-    if copy.view is not None and copy.view.swizzle:
-        end = -(-end // copy.view.swizzle) * copy.view.swizzle
-    if copy.at < 0 or end > machine.shared_bytes:
-        return (
-            "out-of-bounds",
-            "shared",
-            (
-                f"{verb} {copy.nbytes} bytes at {place}, which go past the block's {machine.shared_bytes} bytes of "
-                "shared memory"
-            ),
-        )
-    if copy.view is not None and copy.corner[0] * copy.view.size % 16:  # the GPU's answer: illegal instruction
-        offset = copy.corner[0] * copy.view.size
-        words = f"{verb} {place} at the innermost coordinate {copy.corner[0]}, {offset} bytes"
-        return "misaligned", "global", f"{words}; it needs a multiple of 16 bytes"
-    if copy.view is None:
-        span = copy.address, copy.address + copy.nbytes
-        if copy.address % 16:
-            return (
-                "misaligned",
-                "global",
-                f"copies a global address that is {copy.address % 16} bytes past a multiple of 16",
-            )
-    else:
-        span = tensormap.extent(copy.view, copy.corner)
-    if span and not any(start <= span[0] and span[1] <= end for start, end in machine.memory.ranges):
-        return "out-of-bounds", "global", f"copies {copy.nbytes} bytes of global memory that reach outside every array"
-    return None

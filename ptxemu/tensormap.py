@@ -23,8 +23,8 @@ DTYPES = {
     "float16": (6, 2), "float32": (7, 4), "float64": (8, 8), "bfloat16": (9, 2), "float32_ftz": (10, 4),
     "tfloat32": (11, 4), "tfloat32_ftz": (12, 4),
 }  # fmt: skip
-_SIZES = {number: size for number, size in DTYPES.values()}
-_FLOATS = {6: np.uint16(0x7FFF), 7: np.uint32(0x7FFFFFFF), 8: np.uint64(0x7FFFFFFFFFFFFFFF), 9: np.uint16(0x7FFF)}
+_NAMES = {number: name for name, (number, _) in DTYPES.items()}
+_NAN = 0x7FF7  # what a GPU (H200) repeats in elements outside, whatever their type, where the fill is NaN
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class View:
     """A decoded map. ``size``: bytes of an element."""
 
     address: int
-    number: int
+    dtype: str
     size: int
     dims: tuple
     strides: tuple
@@ -97,11 +97,12 @@ class View:
 def decode(data):
     """:class:`View` of 128 bytes, or None where they are no map."""
     magic, number, rank, swizzle, nan_fill, address, *rest = _FORM.unpack_from(bytes(data))
-    if magic != MAGIC or number not in _SIZES or not 1 <= rank <= 5:
+    if magic != MAGIC or number not in _NAMES or not 1 <= rank <= 5:
         return None
     dims, strides, box, steps = rest[:5], rest[5:9], rest[9:14], rest[14:]
+    name = _NAMES[number]
     return View(
-        address, number, _SIZES[number], tuple(dims[:rank]), tuple(strides[: rank - 1]), tuple(box[:rank]),
+        address, name, DTYPES[name][1], tuple(dims[:rank]), tuple(strides[: rank - 1]), tuple(box[:rank]),
         (1, *steps[1:rank]), SWIZZLES[swizzle], bool(nan_fill),
     )  # fmt: skip
 
@@ -113,13 +114,29 @@ def swizzled(chunk, span):
     return chunk if not span else chunk ^ ((chunk >> 3) & (span // 16 - 1))
 
 
-def planes(view, corner):
+def places(view, at):
+    """int64: index, as in ``swizzled``, of the 16-byte chunk of shared memory of every chunk of a tile at byte ``at``.
+
+    Under a swizzle every row takes its whole span, however short the box is (recorded on an H200).
+    """
+    wide, rows = view.counts[0] * view.size // 16, int(np.prod(view.counts[1:], dtype=int))
+    pitch = view.swizzle // 16 or wide
+    index = (at >> 4) + pitch * np.arange(rows)[:, None] + np.arange(wide)
+    return swizzled(index.ravel(), view.swizzle)
+
+
+def planes(view, corner, store=False):
     """The tile at ``corner`` as planes of rows: (first row in the tile, address of the plane's row 0, step in bytes,
     rows (low, high) inside the tensor, columns (low, high) inside); planes wholly outside are left out.
+
+    A ``store`` writes whole units of 16 bytes, past the end of a row that is no multiple of them (recorded on an H200).
     """
     counts = view.counts
     low = max(0, -corner[0])
     high = min(counts[0], view.dims[0] - corner[0])
+    if store:
+        unit = 16 // view.size
+        high = -(-high // unit) * unit
     rows = counts[1] if view.rank > 1 else 1
     step, first, last = 0, 0, 1
     if view.rank > 1:
@@ -139,22 +156,22 @@ def planes(view, corner):
             yield number * rows, at, step, (first, last), (low, high)
 
 
-def windows(arena, base, view, corner):
+def windows(arena, base, view, corner, store=False):
     """(slice of rows, slice of bytes, uint8 view of the arena) of every part of a tile that lies inside the tensor.
 
-    ``arena`` starts at address ``base``.
+    ``arena`` starts at address ``base``; ``store``: as in ``planes``.
     """
-    for row, at, step, (first, last), (low, high) in planes(view, corner):
+    for row, at, step, (first, last), (low, high) in planes(view, corner, store):
         start = at + first * step + low * view.size - base
         shape = (last - first, (high - low) * view.size)
         part = np.lib.stride_tricks.as_strided(arena[start:], shape, (step, 1))
         yield slice(row + first, row + last), slice(low * view.size, high * view.size), part
 
 
-def extent(view, corner):
+def extent(view, corner, store=False):
     """(lowest address, end) of what a tile touches in global memory, or None where it lies wholly outside."""
     low = high = None
-    for _, at, step, (first, last), (left, right) in planes(view, corner):
+    for _, at, step, (first, last), (left, right) in planes(view, corner, store):
         start, end = at + first * step + left * view.size, at + (last - 1) * step + right * view.size
         low = start if low is None else min(low, start)
         high = end if high is None else max(high, end)
@@ -180,10 +197,22 @@ def inside(view, corner):
     return tile.reshape(-1, 16).any(axis=1)
 
 
+def loaded(view, part):
+    """uint8[rows, bytes]: what a load makes of ``part``. Maps of TF32 round to the nearest, ties to even; NaN becomes
+    0x7fffe000; other types move bits, "_ftz" or not (recorded on an H200).
+    """
+    if not view.dtype.startswith("tfloat32"):
+        return part
+    words = np.ascontiguousarray(part).view(np.uint32)
+    nan = (words & 0x7FFFFFFF) > 0x7F800000
+    rounded = (words + 0xFFF + (words >> 13 & 1)) & np.uint32(0xFFFFE000)
+    return np.where(nan, np.uint32(0x7FFFE000), rounded).view(np.uint8)
+
+
 def blank(view):
     """uint8[rows, bytes of a row]: a tile of nothing but fill values."""
     counts = view.counts
     rows = int(np.prod(counts[1:], dtype=int))
-    if view.nan_fill and view.number in _FLOATS:
-        return np.full((rows, counts[0]), _FLOATS[view.number]).view(np.uint8)
+    if view.nan_fill and "float" in view.dtype:
+        return np.full((rows, counts[0] * view.size // 2), _NAN, np.uint16).view(np.uint8)
     return np.zeros((rows, counts[0] * view.size), np.uint8)
