@@ -1,8 +1,8 @@
 """One GEMM by a launch rule: grid, block, arguments, a workspace, and rows padded where TMA needs them to be.
 
 TMA takes only arrays whose rows are multiples of 16 bytes. An array that goes into a tensor map and has other rows is
-copied into a padded one first; the map keeps the true extents, so that what lies outside is still filled with zeros
-and never written. C is copied back by `finish`.
+copied into a padded one first; the map keeps the true extents, so that what lies outside is still filled with zeros.
+A tensor store writes whole units of 16 bytes and with them the padding of C, which `finish` leaves out.
 """
 
 from dataclasses import dataclass, field
@@ -23,8 +23,9 @@ class Call:
     """One launch for A (M, K), B as its layout stores it, and C (M, N): NumPy arrays, or all three of CuPy.
 
     `sms`: SMs of the GPU (SMS in the rule). `workspace`: memory to use again, of an earlier Call. `padding`: what the
-    columns that are added to rows hold. `buffers` are the arrays that the kernel is given; `notes` says what was
-    padded. Raises GemmlabError for a rule that does not fit.
+    columns that are added to rows hold. `spare`: units of 16 bytes that are added beyond what is needed. `buffers`
+    are the arrays that the kernel is given; `notes` says what was padded. Raises GemmlabError for a rule that does not
+    fit.
     """
 
     rule: dict
@@ -34,6 +35,7 @@ class Call:
     sms: int
     workspace: object = None
     padding: object = 0
+    spare: int = 0
     grid: tuple = field(init=False)
     block: tuple = field(init=False)
     shared: int = field(init=False)
@@ -50,7 +52,7 @@ class Call:
         self.buffers = dict(arrays)
         for name, array in arrays.items():
             if self._needs_padding(name, array):
-                self.buffers[name] = pad_for_tma(array, self.padding)
+                self.buffers[name] = pad_for_tma(array, self.padding, self.spare)
                 notes.append(f"{name} padded to rows of {self.buffers[name].shape[1]} elements for TMA")
         self.notes = tuple(notes)
         if "W" in self.rule["args"]:

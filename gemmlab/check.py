@@ -16,7 +16,7 @@ import numpy as np
 from gemmlab import gpu, reference
 from gemmlab.args import Geometry
 from gemmlab.backend import choose_backend, obstacle, sms_of
-from gemmlab.call import Call
+from gemmlab.call import ROW_BYTES, Call
 from gemmlab.case import Case
 from gemmlab.compile import Compiled
 from gemmlab.device import device
@@ -237,7 +237,7 @@ class Trial:
         C = _unset((M, N), dtype) if fill is None else np.full((M, N), fill, dtype)
         # What is added to padded rows is NaN: a kernel that reads it is wrong, one that writes it is caught.
         padding = _unset((1, 1), reference.numpy_dtype(self.problem.a_dtype))[0, 0]
-        call = Call(self.rule, A.copy(), B.copy(), C, self.sms, workspace, padding)
+        call = Call(self.rule, A.copy(), B.copy(), C, self.sms, workspace, padding, spare=1)
         self.padded, before = call.padded, {name: array.copy() for name, array in call.buffers.items()}
         run = self._on_gpu if self.backend == "gpu" else self._on_emulator
         errors, damage = run(call)
@@ -275,7 +275,8 @@ class Trial:
     def _damage(call, before) -> list[str]:
         changed = {name: _bits(call.buffers[name]) != _bits(array) for name, array in before.items()}
         lines = [f"the kernel changed its input {name}" for name in "AB" if changed[name].any()]
-        if changed["C"][:, call.C.shape[1] :].any():
+        unit = max(1, ROW_BYTES // call.C.itemsize)
+        if changed["C"][:, -(-call.C.shape[1] // unit) * unit :].any():  # a tensor store writes whole units
             lines.append("the kernel writes past the end of C's rows, into what was added there for TMA")
         return lines
 

@@ -171,12 +171,12 @@ def tensor_map(
     return TensorMap(array, tiled)
 
 
-def pad_for_tma(array, fill=0):
-    """Copy an array into one whose rows are multiples of 16 bytes, padded with `fill`; its use:
-    `tensor_map(pad_for_tma(A), box, shape=A.shape)`.
+def pad_for_tma(array, fill=0, spare: int = 0):
+    """Copy an array into one whose rows are multiples of 16 bytes and `spare` times 16 more, padded with `fill`; its
+    use: `tensor_map(pad_for_tma(A), box, shape=A.shape)`.
     """
     unit = max(1, 16 // array.dtype.itemsize)
-    extent = -(-array.shape[-1] // unit) * unit
+    extent = (-(-array.shape[-1] // unit) + spare) * unit
     module = np if isinstance(array, np.ndarray) else compat.import_cupy()
     padded = module.zeros((*array.shape[:-1], extent), array.dtype)
     if fill != 0:

@@ -20,7 +20,8 @@ def placement(span: int, row_bytes: int | None = None, rows: int = PHASE) -> np.
     """Return int64[rows, chunks]: the index of the 16-byte chunk of shared memory where each chunk of a box lies.
 
     span: 0 (no swizzle), 32, 64 or 128 bytes; row_bytes: of a row of the box (default: the span, or 128 without one).
-    The box starts at a multiple of 1024 bytes. Raises GemmlabError for other spans and rows that TMA refuses.
+    The box starts at a multiple of 1024 bytes; under a swizzle every row takes the whole span, however short it is.
+    Raises GemmlabError for other spans and rows that TMA refuses.
     """
     row_bytes = (span or GROUPS * CHUNK) if row_bytes is None else row_bytes
     if span not in SWIZZLES:
@@ -28,7 +29,8 @@ def placement(span: int, row_bytes: int | None = None, rows: int = PHASE) -> np.
     if row_bytes % CHUNK or not CHUNK <= row_bytes <= (span or 256 * CHUNK):
         limit = f"at most {span}" if span else "at least 16"
         raise GemmlabError(f"rows of {row_bytes} bytes: a box row is a multiple of 16 bytes, here {limit}")
-    return swizzled(np.arange(rows * row_bytes // CHUNK), span).reshape(rows, -1)
+    first = (span or row_bytes) // CHUNK * np.arange(rows)
+    return swizzled(first[:, None] + np.arange(row_bytes // CHUNK), span)
 
 
 def wavefronts_of_column(places: np.ndarray, chunk: int = 0, first: int = 0) -> int:

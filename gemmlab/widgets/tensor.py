@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
+
 from gemmlab.errors import GemmlabError
 from gemmlab.plots.export import fragment_data
 from gemmlab.plots.fragments import OPAQUE, chosen, describe
@@ -11,6 +13,7 @@ from gemmlab.plots.swizzles import PATTERN, placement
 from gemmlab.tensormap import SWIZZLES, Tiled, refusal
 from gemmlab.widgets.twin import Twin
 from ptxemu import decode_wgmma_descriptor, encode_wgmma_descriptor
+from ptxemu.tensormap import swizzled
 
 COLUMNS_OF_A_GROUP = 16  # of a wgmma accumulator: the next ones go on in the same way
 
@@ -41,7 +44,7 @@ def swizzle_explorer(span: int = 128, title="") -> Twin:
     span: the swizzle to begin with, 0, 32, 64 or 128 bytes. Raises GemmlabError for others.
     """
     placement(span)
-    places = {width: placement(width, 16, PATTERN).ravel().tolist() for width in SWIZZLES}
+    places = {width: swizzled(np.arange(PATTERN), width).tolist() for width in SWIZZLES}
     data = {"title": title or "Swizzle explorer", "span": span, "places": places, "source": "Places: the emulator's."}
     return Twin("swizzle", data, "Swizzle explorer: choose a swizzle, the bytes of a box row and the chunk read.")
 

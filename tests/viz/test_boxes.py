@@ -14,7 +14,7 @@ from gemmlab.errors import GemmlabError
 from gemmlab.plots.boxes import inside
 from gemmlab.plots.swizzles import placement, wavefronts_of_column
 from gemmlab.widgets.twin import asset
-from ptxemu.tensormap import View, planes
+from ptxemu.tensormap import View, planes, swizzled
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed: the component's arithmetic cannot be run")
@@ -55,13 +55,18 @@ def test_unknown_swizzles_are_refused(span):
 def test_the_swizzle_component_places_as_the_emulator_does(span):
     places = json.dumps(widgets.swizzle_explorer().data["places"])
     got = run_script("swizzle", f"[...Array(128).keys()].map((i) => gemmLadder.swizzlePlace({places}, {span}, i))")
-    assert got == placement(span, 32, 64).ravel().tolist()
+    assert got == swizzled(np.arange(128), span).tolist()
+
+
+def test_a_row_takes_the_whole_span_of_a_swizzle():
+    assert placement(128, 16)[:, 0].tolist() == [8 * row + row for row in range(8)]
+    assert placement(64, 32, 4).tolist() == [[0, 1], [4, 5], [9, 8], [13, 12]]
 
 
 @needs_node
 @pytest.mark.parametrize(("start", "length"), [(0, 8), (-4, 8), (90, 16), (96, 8), (-16, 8), (-8, 200)])
 def test_the_part_inside_is_what_the_emulator_copies(start, length):
-    view = View(0, 9, 2, (96, 1), (192,), (length, 1), (1, 1), 0, False)
+    view = View(0, "bfloat16", 2, (96, 1), (192,), (length, 1), (1, 1), 0, False)
     copied = sum(high - low for *_, (low, high) in planes(view, (start, 0)))
     assert inside(96, start, length) == copied == run_script("tensormap", f"gemmLadder.inside(96, {start}, {length})")
 

@@ -3,7 +3,8 @@
   const G = window.gemmLadder;
   const ROWS = 16, GROUPS = 8, PHASE = 8;
 
-  // data.places[span][i % 64]: chunk of shared memory where chunk i of the box lies, in a pattern of 1024 bytes.
+  // data.places[span][i % 64]: where the swizzle puts chunk i of shared memory, in a pattern of 1024 bytes. Under a
+  // swizzle every row of the box takes the whole span, however short it is.
   G.swizzlePlace = (places, span, index) => index - (index % 64) + places[span][index % 64];
 
   G.parts.swizzle = (root, data) => {
@@ -11,7 +12,8 @@
     const panels = G.el("div", { class: "gl-panels" }), verdict = G.el("p", { class: "gl-verdict" });
     const status = G.el("p", { class: "gl-status", role: "status", "aria-live": "polite" });
     const per = () => state.bytes / 16;
-    const place = (row, chunk) => G.swizzlePlace(data.places, state.span, row * per() + chunk);
+    const pitch = () => (state.span || state.bytes) / 16;
+    const place = (row, chunk) => G.swizzlePlace(data.places, state.span, row * pitch() + chunk);
 
     const span = G.choice({ label: "swizzle", value: String(state.span), options: [0, 32, 64, 128].map((n) => ({ value: String(n), text: n ? `${n} B` : "none" })),
       change: (v) => { state.span = +v; width.set(Math.min(state.bytes, state.span || 128)); render(); } });
@@ -63,10 +65,10 @@
       for (let row = 0; row < ROWS; row++) for (let c = 0; c < per(); c++) at.set(place(row, c), { row, chunk: c });
       panels.replaceChildren(
         grid("The box", per(), ROWS, (x, y) => ({ row: y, chunk: x }), "chunks of 16 bytes"),
-        grid("Shared memory", GROUPS, (ROWS * state.bytes) / 128, (x, y) => at.get(y * GROUPS + x), "lines of 128 bytes; columns: four banks each"));
+        grid("Shared memory", GROUPS, (ROWS * pitch()) / GROUPS, (x, y) => at.get(y * GROUPS + x), "lines of 128 bytes; columns: four banks each"));
       verdict.className = "gl-verdict" + (waves > 1 ? " gl-bad" : "");
       verdict.replaceChildren(G.el("b", {}, G.plural(waves, "wavefront")), ` for chunk ${state.chunk} of rows ${state.first} to ${state.first + PHASE - 1}` + (waves > 1 ? ", where 1 would do" : ", no conflict"));
-      const plain = state.row * per() + state.chunk, now = place(state.row, state.chunk);
+      const plain = state.row * pitch() + state.chunk, now = place(state.row, state.chunk);
       status.textContent = `Row ${state.row}, chunk ${state.chunk}: without swizzle at byte ${16 * plain}; now at byte ${16 * now}, line ${now >> 3}, ` +
         `column ${plain % GROUPS}` + (state.span ? ` XOR ${(plain % GROUPS) ^ (now % GROUPS)} = ${now % GROUPS}.` : ".");
     }
