@@ -60,18 +60,29 @@ for kernel in ("k14_tma_store", "k15_wgmma"):
 #
 # A **warpgroup** is four warps in a row, threads 128 *i* to 128 *i* + 127. M is always 64: warp *w* holds rows 16 *w*
 # to 16 *w* + 15 of the accumulator, each laid out like chapter 11's `mma`, only wider. An `m64n128` accumulator is 64
-# FP32 registers per thread, `m64n256` takes 128 (one guide says 64). Below: the rows of warp 0, N = 16.
+# FP32 registers per thread, `m64n256` takes 128 (one guide says 64). Below: the first 16 columns, warp by warp.
 
 # %%
-gl.plots.fragments("wgmma.m64n16k16", lane=5, operands=("C",))
+gl.widgets.fragments("wgmma.m64n16k16", lane=5, operands=("C",))
 
 # %% [markdown]
-# `A` and `B` come by **descriptor**. (In the RS form `A` comes from registers; `B` never does.) N is a multiple of 8 up
-# to 256, K is 32 bytes: 16 elements of 16 bits.
+# K is always 32 bytes: 16 elements of 16 bits, 32 of FP8 or INT8, 8 of TF32. N is a multiple of 8 up to 256, for INT8
+# of 16 above 32 (one guide gives it every multiple of 8). This is what reaches the assembler:
+
+# %%
+import re
+
+call = re.search(r"wgmma\.mma_async.*", gl.compile("k15_wgmma").ptx)[0]
+print(re.sub(r"(%f\d+),.*, (%f\d+)", r"\1, … \2", call))
+
+# %% [markdown]
+# 64 accumulators, two **descriptors**, five switches: `scale-d` (a predicate: add, or start anew), the signs of `A` and
+# `B` (1 or −1), and which of the two is MN-major: here `B`. In the RS form `A` comes from four registers instead; `B`
+# never does, and its last switch stays (a guide denies it).
 #
 # ## A descriptor
 #
-# | bits | field | in units of 16 bytes |
+# | bits | field | says; lengths in units of 16 bytes |
 # |---|---|---|
 # | 0–13 | start address | where the operand's first byte lies |
 # | 16–29 | leading byte offset, LBO | see below |
@@ -219,27 +230,31 @@ for what, (old, new) in BREAKS.items():
 # message is an `info` that most builds never print. The tiles in shared memory are nobody's care but yours: the
 # injected wait comes too late for the next copy. C7510 is worse: ptxas serialises every `wgmma`. `gl.verdict` shows
 # them all.
-#
+
+# %% [markdown]
 # ## Two variants
 #
-# **RS**: `A` goes through registers (`ldmatrix`, as in chapter 11), so that threads can change it on the way: scale it,
-# widen FP8 or INT4 weights, or keep attention's P there. **K-major B**: with `B` stored by columns both operands look
-# alike, one box each; types of 8 bits know no other way.
+# **RS**: `A` goes through registers (`ldmatrix`, as in chapter 11), so that threads can change it on the way: scale
+# it, widen FP8 or INT4 weights, keep attention's P there, or use one fragment for several `wgmma`. **K-major B**: with
+# `B` stored by columns both operands look alike, one box each; types of 8 bits know no other way.
 #
 # **Predict** for each: instructions, registers, bytes read by `wgmma`.
 
 # %%
 for kernel in ("k15_wgmma", "k15_wgmma_rs", "k15_k_major"):
     gl.check(kernel, [(128, 128, 128), (130, 264, 200)], quiet=True)
-    c, v = gl.count(kernel, 128, 128, 256), gl.compile(kernel)
+    c, registers = gl.count(kernel, 128, 128, 256), gl.compile(kernel).registers
     read = sum(s.bytes for s in c.sites if s.opcode.startswith("wgmma.mma_async"))
     excess, loads = c.total(space="shared").excess_wavefronts, c.mix().get("ldsm", 0)
-    print(f"{kernel:13} {v.registers} registers, {loads:4} ldmatrix, {read:,} bytes by wgmma,",
-          f"{excess} excess wavefronts (modelled)")
+    print(f"{kernel:13} {registers} registers, {loads:4} ldmatrix,",
+          f"{read:,} bytes by wgmma, {excess} excess wavefronts (modelled)")
+
+# %%
+gl.plots.bank_grid(gl.trace("k15_wgmma", 128, 128, 64))
 
 # %% [markdown]
-# A B that is stored the way the instruction likes best buys nothing here: 16-bit `wgmma` reads both layouts, each with
-# its swizzle, without a conflict.
+# Whoever writes and whoever reads, eight chunks of 16 bytes fall into eight groups of banks. So a `B` that is stored
+# the way the instruction likes best buys nothing here: 16-bit `wgmma` reads both layouts without a conflict.
 #
 # ## Where it runs
 #
@@ -272,7 +287,7 @@ print("4096 × 4096 × 4096, bf16,", found["k15_wgmma"].label)
 # **Outcome** (H200, 2026-11-30). 529 TFLOP/s against 499, without a pipeline: the multiply itself is that much faster.
 # A through registers costs more than it would seem, 375: 186 registers leave two CTAs to an SM instead of three, and
 # nothing multiplies while `ldmatrix` loads. The profiler's wavefronts of `wgmma` are 25.2 million of 128 bytes, 23.4
-# bytes per 1,000 FLOP: what the emulator counts.
+# bytes per 1,000 FLOP: what the emulator counts, and no bank conflict either.
 
 # %%
 gl.verdict("k15_wgmma")
@@ -292,8 +307,8 @@ gl.plots.recorded_roofline(
 
 # %%
 gl.plots.ladder_table({
-    "k14_tma_store": ("the last rung of mma.sync", "mma.sync: the tensor pipe is 83 % busy (ncu)"),
-    "k15_wgmma": ("a faster multiply, no pipeline", "waiting: the tensor pipe is 58 % busy (ncu)"),
+    "k14_tma_store": ("last rung of mma.sync", "the rate of mma.sync"),
+    "k15_wgmma": ("faster, no pipeline", "waits for its copies"),
 })
 
 # %% [markdown]

@@ -3,19 +3,23 @@
   const G = window.gemmLadder;
 
   // operand.cells[row][column] = [lane, element name]. Cells are found by their data when a finger slides over them.
+  // Of the 64 rows of a warpgroup those of the chosen lane's warp are shown.
   function grid(operand, pick) {
-    const rows = operand.cells.length, columns = operand.cells[0].length, cell = 24, boxes = [];
-    const view = G.svg("svg", { viewBox: `-24 -18 ${columns * cell + 26} ${rows * cell + 20}`, role: "img", style: `max-width: ${columns * 26 + 26}px` });
+    const rows = operand.cells.length, columns = operand.cells[0].length, cell = 24, boxes = [], labels = [];
+    const high = rows > 32 ? 16 : rows, width = columns * cell + 26;
+    const view = G.svg("svg", { role: "img", style: `max-width: ${columns * 26 + 26}px` }), head = G.svg("g", {});
     for (let c = 0; c < columns; c += columns > 8 ? 4 : 1)
-      view.append(G.svg("text", { x: c * cell + cell / 2, y: -5, "font-size": 11, "text-anchor": "middle", class: "gl-faint" }, String(c)));
+      head.append(G.svg("text", { x: c * cell + cell / 2, y: -5, "font-size": 11, "text-anchor": "middle", class: "gl-faint" }, String(c)));
+    view.append(head);
     for (let r = 0; r < rows; r++) {
-      view.append(G.svg("text", { x: -5, y: r * cell + 16, "font-size": 11, "text-anchor": "end", class: "gl-faint" }, String(r)));
+      labels.push(G.svg("text", { x: -5, y: r * cell + 16, "font-size": 11, "text-anchor": "end", class: "gl-faint" }, String(r)));
+      view.append(labels[r]);
       for (let c = 0; c < columns; c++) {
         const [owner, name] = operand.cells[r][c];
         const box = G.svg("rect", { x: c * cell, y: r * cell, width: cell - 1, height: cell - 1, "data-lane": owner },
           G.svg("title", {}, `${operand.name}[${r}, ${c}]: lane ${owner}, ${name}`));
         const text = G.svg("text", { x: c * cell + cell / 2 - 0.5, y: r * cell + 15.5, "text-anchor": "middle", "pointer-events": "none" });
-        boxes.push({ box, text, owner, name });
+        boxes.push({ box, text, owner, name, row: r });
         view.append(box, text);
       }
     }
@@ -25,8 +29,14 @@
     };
     for (const event of ["pointerdown", "pointermove"]) view.addEventListener(event, under);
     const show = (lane) => {
-      for (const { box, text, owner, name } of boxes) {
+      const top = high < rows ? high * Math.floor(lane / 32) : 0;
+      const display = (row) => (row >= top && row < top + high ? "inline" : "none");
+      view.setAttribute("viewBox", `-24 ${top * cell - 18} ${width} ${high * cell + 20}`);
+      head.setAttribute("transform", `translate(0 ${top * cell})`);
+      labels.forEach((label, row) => label.setAttribute("display", display(row)));
+      for (const { box, text, owner, name, row } of boxes) {
         const mine = owner === lane;
+        for (const one of [box, text]) one.setAttribute("display", display(row));
         box.setAttribute("fill", mine ? G.colour(operand.name) : "var(--idle)");
         text.textContent = mine ? name : String(owner);
         text.setAttribute("class", mine ? (operand.name === "A" ? "gl-light" : "gl-dark") : "gl-faint");
