@@ -46,10 +46,11 @@ print(gl.device().reason)
 h200, measured = gl.hardware.gpu("h200"), gl.machine.latencies()
 rate = h200.peak("bfloat16") * 1e12 / (h200.sms * h200.tensor_clock_mhz * 1e6)
 compute = 2 * 128 * 128 * 64 / rate
-latency = {"L2": 250, "DRAM": 600} | {k: measured[k] for k in ("L2", "DRAM") if measured}
+latency = {"L2": 250, "DRAM": 600}
+latency |= {level: measured[level] for level in latency if measured}
 for level, load in latency.items():
     share = compute / (compute + load)
-    print(f"{level:4} {load:4.0f} cycles: {share:.0%} of the time multiplying (modelled)")
+    print(f"{level:4} {load:4.0f} cycles: {share:.0%} of the time at work (modelled)")
 
 # %% [markdown]
 # ## The idea: a ring and two roles
@@ -154,6 +155,8 @@ gl.plots.timeline(ORDERS, title="One CTA, six tiles (modelled)")
 #   turn *before*, and its stage is the one that is released.
 # - **Four arrivals per warpgroup.** The wait covers a warp, so one lane of each of the eight warps arrives. One arrival
 #   per warpgroup would speak for warps that are still reading.
+
+# %% [markdown]
 # - **The producer returns early**, with copies under way: nobody needs it any more, as the last barrier to complete is
 #   *full*.
 # - **Four stages** of 48 KB take 192 of the 227 KB that a CTA can have: a fifth does not fit.
@@ -170,7 +173,8 @@ rule = TYPES | {
     "shared": 4 * (2 * 64 * (128 + 256) + 16),
     "args": [*BOXES, "C", "M", "N", "K"],
 }
-gl.check(two_consumers, rule=rule, shapes=[(128, 256, 64), (130, 264, 328), (40, 24, 520)])
+SHAPES = [(128, 256, 64), (130, 264, 328), (40, 24, 520)]
+gl.check(two_consumers, rule=rule, shapes=SHAPES)
 
 # %% [markdown]
 # The emulator lets every copy and every multiplication take effect as late as the rules allow; a stage that is released
@@ -178,7 +182,7 @@ gl.check(two_consumers, rule=rule, shapes=[(128, 256, 64), (130, 264, 328), (40,
 
 # %%
 events = gl.trace_events("k16_two_consumers", 128, 256, 9 * 64)
-gl.widgets.roles(events, title="k16_two_consumers, nine tiles, in the order of the emulator")
+gl.widgets.roles(events, title="k16_two_consumers, nine tiles, by the emulator")
 
 # %% [markdown]
 # Step through one stage's barriers. *Full* needs one arrival (the producer's `arrive.expect_tx`) and 49,152 bytes;
@@ -223,7 +227,8 @@ gl.plots.register_budget(budget, launch=168)  # (warps, registers per thread)
 # }
 
 # %%
-launched = gl.launch(greedy, np.zeros(512, np.int32), grid=1, block=512, backend="emulator")
+out = np.zeros(512, np.int32)
+launched = gl.launch(greedy, out, grid=1, block=512, backend="emulator")
 print(launched.report.findings[0])
 
 # %% [markdown]
@@ -233,6 +238,26 @@ print(launched.report.findings[0])
 # %%
 unbound = gl.cuda_source(greedy.text.replace("(512, 1)", "(512)"), "greedy")
 print(*gl.verdict(gl.compile(unbound, target="sm_90a")).faults, sep="\n")
+
+# %% [markdown]
+# Do consumers *need* more than the average? One text says that without `setmaxnreg` accumulators spill, and speed
+# collapses. **Predict** for this kernel without it, and for a third consumer:
+
+# %%
+import re
+
+plain = re.sub(r".*setmaxnreg.*\n", "", two_consumers.text)
+for threads in (384, 512):
+    text = plain.replace("(384, 1)", f"({threads}, 1)")
+    try:
+        built = gl.compile(gl.cuda_source(text, "two_consumers"), target="sm_90a")
+        print(f"{threads}: {built.registers} registers, {built.spill_bytes} B spilled")
+    except gl.GemmlabError as error:
+        print(f"{threads}:", str(error).splitlines()[1])
+
+# %% [markdown]
+# With two consumers all fits into 168. With a third, 128 registers cannot hold 128 accumulators and an address, and the
+# assembler says so. `setmaxnreg` pays where a consumer holds more: `A` in registers, scales, attention's softmax.
 
 # %% [markdown]
 # ## A pipeline that guides print
@@ -254,10 +279,10 @@ print(*gl.verdict(gl.compile(unbound, target="sm_90a")).faults, sep="\n")
 LADDER = ("k15_wgmma", "k16_multistage", "k16_warp_specialised", "k16_two_consumers")
 counters = {kernel: gl.count(kernel, 256, 256, 256) for kernel in LADDER}
 for kernel, c in counters.items():
-    registers = gl.compile(kernel).registers
-    loads, held = c.total(space="global", op="ld").bytes / 256**3, gl.occupancy_of(kernel)
-    resident = f"{held.warps} warps in {held.blocks} CTAs"
-    print(f"{kernel:21} {loads:.4f} bytes per FMA, {registers} registers, {resident}")
+    registers, held = gl.compile(kernel).registers, gl.occupancy_of(kernel)
+    loads = c.total(space="global", op="ld").bytes / 256**3
+    print(f"{kernel:21} {loads:.4f} bytes per FMA, {registers} registers,",
+          f"CTAs on an SM: {held.blocks}, warps: {held.warps}")
 
 # %% [markdown]
 # TMA and `wgmma` have no lanes with addresses; the emulator models their access to shared memory in chunks of 16 bytes.
@@ -293,7 +318,8 @@ print("4096 × 4096 × 4096, bf16,", found[LADDER[-1]].label)
 from gemmlab.measuring.roles import roles
 
 stamps = roles(first=20, count=8)
-print("time not spent waiting:", {role: f"{share:.0%}" for role, share in stamps.busy.items()})
+shares = (f"{role} {share:.0%}" for role, share in stamps.busy.items())
+print("time not spent waiting:", ", ".join(shares))
 print(stamps.label)
 if stamps.spans:
     display(gl.plots.timeline(stamps.spans, title="Tiles 20 to 27 of a CTA on an H200"))
@@ -314,18 +340,11 @@ gl.plots.recorded_roofline(
 
 # %%
 gl.plots.ladder_table({
-    "k15_wgmma": ("two other CTAs fill the gaps", "waiting: one stage per CTA"),
-    "k16_multistage": ("no gap in the main loop", "prologue and epilogue: nobody multiplies"),
-    "k16_warp_specialised": ("as before, less meeting", "the same; 64 bytes per cycle from L2"),
-    "k16_two_consumers": ("a quarter less from L2", "prologue and epilogue, as before"),
+    "k15_wgmma": ("two other CTAs fill the gaps", "waits: one stage per CTA"),
+    "k16_multistage": ("no gap in the main loop", "start and end of a CTA"),
+    "k16_warp_specialised": ("as before, less meeting", "64 B a cycle from L2"),
+    "k16_two_consumers": ("a quarter less from L2", "start and end of a CTA"),
 })
-
-# %%
-for kernel in LADDER:
-    profile = next(iter(gl.results.find(kernel, 4096, 4096, 4096)), {}).get("profile", {})
-    if "tensor_pct" in profile:
-        busy = profile["tensor_pct"]
-        print(f"{kernel:21} tensor pipe busy {busy:.0f} % of the time (Nsight Compute)")
 
 # %% [markdown]
 # > **Takeaway.** One thread can feed two multiplying warpgroups. *Full* counts bytes, *empty* counts readers; a stage
