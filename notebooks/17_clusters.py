@@ -63,15 +63,17 @@ gl.plots.cluster_map(2, 1, tile=(128, 256, 64))
 
 # %%
 for rows, columns in ((1, 1), (2, 1), (1, 2), (2, 2), (4, 1)):
-    a, b = 128 / columns, 256 / rows  # A is shared along a row of CTAs, B along a column
-    print(f"{rows} x {columns}: {2 * 64 * (a + b) / 1024:4.0f} KB per CTA and step, of 48")
+    a, b = 128 / columns, 256 / rows  # A is shared along rows of CTAs, B along columns
+    kilobytes = 2 * 64 * (a + b) / 1024
+    print(f"{rows} x {columns}: {kilobytes:4.0f} KB per CTA and step, of 48")
 
 # %% [markdown]
 # ## A cluster starts together
 #
 # The CTAs of a cluster are guaranteed to run at the same time, on one group of SMs (a GPC). That they get *different*
 # SMs is not promised. A cluster has at most 8 CTAs wherever clusters exist; 16 must be asked for, and not every GPU
-# has them. The grid must be a multiple of it.
+# has them. The grid must be a multiple of it. Each CTA keeps its own limits: 227 KB of shared memory at most. Four can
+# *reach* 908 KB, but none owns more than before.
 
 # %%
 # %%cuda ranks
@@ -191,11 +193,12 @@ for cluster in (4, 3, 16):
 for scope in ("relaxed", "release"):
     text = multicast.text.replace("arrive_relaxed_cluster", f"arrive_{scope}_cluster")
     sass = gl.compile(gl.cuda_source(text, "multicast"), target="sm_90a").sass()
-    print(f"{scope}: MEMBAR.ALL.GPU stands {sass.count('MEMBAR.ALL.GPU')} x in the machine code")
+    fences = sass.count("MEMBAR.ALL.GPU")
+    print(f"{scope}: MEMBAR.ALL.GPU stands {fences} x in the machine code")
 
 # %% [markdown]
-# The one that stays belongs to the first meeting, where it is needed. In the loop it would cost every step: our first
-# persistent kernel (chapter 18) released its stages that way and lost a third of its speed (measured on an H200).
+# The one that stays belongs to the first meeting, where it is needed. The other stands in the loop, and would make
+# every warp wait in every step for all that it has written.
 #
 # ## Is it right?
 
@@ -259,17 +262,29 @@ found = {kernel: gl.measure(kernel, 4096, 4096, 4096) for kernel in PAIR}
 for kernel, m in found.items():
     rate = f"{m.tflops:5.0f} TFLOP/s" if m.tflops else "not recorded yet"
     print(f"{kernel:18} {rate}", f"= {m.ratio:.2f} of cuBLAS" if m.ratio else "")
-    profile = next(iter(gl.results.find(kernel, 4096, 4096, 4096)), {}).get("profile", {})
-    if "dram_read_bytes" in profile:
-        dram, hits = profile["dram_read_bytes"] / 1e6, profile["l2_hit_pct"]
-        print(f"{'':18} {dram:.0f} MB read from DRAM, L2 hits {hits:.0f} %")
 print("4096 × 4096 × 4096, bf16,", found["k17_multicast"].label)
 
 # %% [markdown]
-# **Outcome** (H200, 2026-11-30). A third less from L2, and no gain: 701 TFLOP/s against 704. L2 was not the limit; in
-# the timeline of chapter 16 the copies are ahead. DRAM reads stay the same, as predicted. And the pair costs something:
-# two CTAs must find room at the same moment, meet at the start and at the end, and wait for the slower one, once per
-# tile. A kernel that stays for many tiles pays once: chapter 18.
+# And what crossed the wires? The profiler knows what arrived at the SMs, and how much of it came by multicast, that is:
+# was asked for once and delivered twice.
+
+# %%
+for kernel in PAIR:
+    for record in gl.results.find(kernel, 4096, 4096, 4096):
+        p = record.get("profile", {})
+        if "tma_load_bytes" in p:
+            arrived, shared = p["tma_load_bytes"], p["tma_multicast_bytes"]
+            print(f"{kernel:18} {arrived / 1e9:.2f} GB arrived,",
+                  f"{shared / 1e9:.2f} of it by multicast;",
+                  f"{(arrived - shared / 2) / 1e9:.2f} asked of L2,",
+                  f"{p['l2_hit_pct']:.0f} % hits, {p['dram_read_bytes'] / 1e9:.2f} of DRAM")
+
+# %% [markdown]
+# **Outcome** (H200, 2026-11-30). 1.61 GB without sharing, as predicted; a third less with it, and no gain: 701 TFLOP/s
+# against 704. L2 was not the limit; in the timeline of chapter 16 the copies are ahead. DRAM reads stay the same (the
+# *share* of hits falls, as the requests that go away were hits). And the pair costs something: two CTAs must find room
+# at the same moment, meet at the start and at the end, and wait for the slower one, once per tile. A kernel that stays
+# for many tiles pays once: chapter 18.
 
 # %%
 gl.plots.recorded_roofline(
@@ -313,7 +328,8 @@ print("received:", out[:, 0])
 gl.check("k17_dsmem", shapes=[(128, 128, 256), (136, 40, 72)], backend="emulator")
 for kernel in ("k15_wgmma", "k17_dsmem"):
     m = gl.measure(kernel, 4096, 4096, 4096)
-    print(f"{kernel:10}", f"{m.tflops:5.0f} TFLOP/s" if m.tflops else "not recorded yet")
+    rate = f"{m.tflops:5.0f} TFLOP/s" if m.tflops else "not recorded yet"
+    print(f"{kernel:10} {rate}")
 
 # %% [markdown]
 # With many tiles all SMs are busy anyway, and the trade is pure cost. It pays where tiles are few: at 512 × 512 there
@@ -323,9 +339,9 @@ for kernel in ("k15_wgmma", "k17_dsmem"):
 
 # %%
 gl.plots.ladder_table({
-    "k16_two_consumers": ("", "prologue and epilogue: nobody multiplies"),
-    "k17_multicast": ("a third less from L2", "the same, and a pair begins and ends together"),
-    "k17_dsmem": ("more SMs per tile, if tiles are few", "one stage, one tile per CTA"),
+    "k16_two_consumers": ("one CTA per tile", "start and end of a CTA"),
+    "k17_multicast": ("a third less from L2", "the same, in pairs"),
+    "k17_dsmem": ("more SMs per tile", "one stage, one tile per CTA"),
 })
 
 # %% [markdown]
