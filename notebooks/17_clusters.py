@@ -274,10 +274,11 @@ for kernel in PAIR:
         p = record.get("profile", {})
         if "tma_load_bytes" in p:
             arrived, shared = p["tma_load_bytes"], p["tma_multicast_bytes"]
+            hits, dram = p["l2_hit_pct"], p["dram_read_bytes"]
             print(f"{kernel:18} {arrived / 1e9:.2f} GB arrived,",
                   f"{shared / 1e9:.2f} of it by multicast;",
                   f"{(arrived - shared / 2) / 1e9:.2f} asked of L2,",
-                  f"{p['l2_hit_pct']:.0f} % hits, {p['dram_read_bytes'] / 1e9:.2f} of DRAM")
+                  f"{hits:.0f} % hits, {dram / 1e9:.2f} of DRAM")
 
 # %% [markdown]
 # **Outcome** (H200, 2026-11-30). 1.61 GB without sharing, as predicted; a third less with it, and no gain: 701 TFLOP/s
