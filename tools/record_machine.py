@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measure the machine (latencies, issue rate, copies, residency) and add it to results/<gpu>.json.
 
-    python3 tools/record_machine.py [--out DIRECTORY]
+    python3 tools/record_machine.py [--only residency] [--out DIRECTORY]
 
 About a minute on an H200. Each part is stored as soon as it is measured; one that fails is named and leaves an earlier
 record as it was. Exit status 2 without a GPU, or when a part failed.
@@ -23,12 +23,13 @@ from gemmlab.measuring import machine, telemetry  # noqa: E402
 def main(argv=None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=results.DIRECTORY, help="directory of the results files")
+    parser.add_argument("--only", nargs="+", default=(), choices=machine.probes(), help="these probes alone")
     options = parser.parse_args(argv)
     if device().kind != "gpu":
         print(f"no GPU to measure on: {device().reason}", file=sys.stderr)
         return 2
     failed = False
-    for name, found in machine.measure_machine():
+    for name, found in machine.measure_machine(options.only):
         if not isinstance(found, Exception):
             try:
                 store(name, found, options.out)

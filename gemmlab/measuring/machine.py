@@ -122,15 +122,16 @@ def recorded(name: str, x: str = "x", y: str = "y", stem: str = RECORDED_ON, dir
     return Probe(name, x, y, stored["series"], gpu, stored["date"], True)
 
 
-def measure_machine() -> Iterator[tuple[str, dict | Exception]]:
-    """Yield (name, record) of each probe on the GPU at hand, for the "ceilings" of a results file.
+def measure_machine(names: tuple[str, ...] = ()) -> Iterator[tuple[str, dict | Exception]]:
+    """Yield (name, record) of each probe in `names` (default: all) on the GPU at hand, for a file's "ceilings".
 
     A probe that fails yields its exception in place of a record: what the others measured is not lost with it.
     """
     from gemmlab.measuring import telemetry
 
     sensors = telemetry.Telemetry()
-    for name, (unit, function) in _probes().items():
+    for name in names or probes():
+        unit, function = probes()[name]
         try:
             series = function()
             clocks = telemetry.summary([sensors.sample()], "sm_mhz")
@@ -141,7 +142,7 @@ def measure_machine() -> Iterator[tuple[str, dict | Exception]]:
         yield name, {"series": series, "unit": unit, "how": how, "clocks_mhz": clocks, "date": date}
 
 
-def _probes() -> dict[str, tuple[str, Callable[[], dict]]]:
+def probes() -> dict[str, tuple[str, Callable[[], dict]]]:
     """Return {name: (unit, function that measures)} of every probe."""
     return {
         "latency": ("cycles", _latency),
@@ -247,7 +248,7 @@ def _copy() -> dict:
 
 
 def _residency() -> dict:
-    """Blocks sign in and out on their SM; the most that were present at once, and the prediction."""
+    """Blocks note their SM, when they came and when they left; the most that were there at once, and the prediction."""
     import ptxemu
     from gemmlab.compile import compile_kernel
     from gemmlab.device import device
@@ -257,17 +258,28 @@ def _residency() -> dict:
 
     profile = ptxemu.profile_for(device().target)
     sms, series = telemetry.attributes()["sms"], {}
-    present, most = _zeros(4 * sms, np.int32), _zeros(4 * sms, np.int32)
-    registers = compile_kernel(kernel, signature=[present, most, np.int64(0)]).registers
+    stamps = [_zeros(1, np.uint64)] * 3
+    registers = compile_kernel(kernel, signature=[*stamps, np.int64(0)]).registers
     for threads, shared in BLOCKS:
         if shared > profile.shared_per_block_optin:
             continue
         expected = occupancy(threads, registers, shared, profile).blocks
-        most.fill(0)
         grid = sms * (expected + 4)
-        _launch(kernel, present, most, np.int64(STAY_CYCLES), grid=grid, block=threads, shared=shared)
-        series[f"{threads} threads, {shared} bytes"] = [[expected, int(most.get().max())]]
+        stamps = [_zeros(grid, np.uint64) for _ in range(3)]
+        _launch(kernel, *stamps, np.int64(STAY_CYCLES), grid=grid, block=threads, shared=shared)
+        series[f"{threads} threads, {shared} bytes"] = [[expected, most_at_once(*(s.get() for s in stamps))]]
     return series
+
+
+def most_at_once(where: np.ndarray, came: np.ndarray, left: np.ndarray) -> int:
+    """Return the largest number of blocks that were on one SM at once, from each block's SM and its two times."""
+    most = 0
+    for sm in np.unique(where):
+        here = where == sm
+        times = np.concatenate([left[here], came[here]])
+        change = np.repeat([-1, 1], here.sum())  # a block that leaves makes room for one that comes
+        most = max(most, int(change[np.argsort(times, kind="stable")].cumsum().max()))
+    return most
 
 
 def _launch(kernel, *args, **where) -> None:

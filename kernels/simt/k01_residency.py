@@ -1,8 +1,8 @@
 """Chapter 01: how many blocks an SM holds at once, seen by the blocks themselves.
 
-Change: none, a measuring kernel. Each block signs in on its SM, stays for a while, and signs out.
+Change: none, a measuring kernel. Each block notes its SM and the times at which it came and left.
 Limit:  registers, shared memory, threads and the number of blocks per SM, whichever is used up first.
-Needs:  any GPU. `present` and `most` hold one int32 per SM (zeros); dynamic shared memory is the launch's choice.
+Needs:  any GPU. `where`, `came` and `left` hold one uint64 per block; dynamic shared memory is the launch's choice.
 """
 
 from numba import cuda, uint64
@@ -12,14 +12,11 @@ from kernels.simt.probes import clock64, smid
 
 # region: kernel
 @cuda.jit
-def residency(present, most, stay):
+def residency(where, came, left, stay):
+    block, begin = cuda.blockIdx.x, clock64()
+    while clock64() - begin < uint64(stay):
+        pass
+    cuda.syncthreads()  # NOTE: the block stays whole until all of its threads leave
     if cuda.threadIdx.x == 0:
-        sm = smid()
-        now = cuda.atomic.add(present, sm, 1) + 1
-        cuda.atomic.max(most, sm, now)
-        begin = clock64()
-        while clock64() - begin < uint64(stay):
-            pass
-        cuda.atomic.sub(present, sm, 1)
-        cuda.threadfence()  # NOTE: before the SM can take another block
+        where[block], came[block], left[block] = smid(), begin, clock64()
 # endregion

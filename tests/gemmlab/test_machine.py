@@ -115,10 +115,16 @@ def test_vectors():
     assert (out == x).all()
 
 
-def test_blocks_sign_in_and_out():
-    present, most = np.zeros(132, np.int32), np.zeros(132, np.int32)
-    emulate(k01_residency.residency, present, most, np.int64(10), grid=200, block=32)
-    assert not present.any() and most.max() >= 1
+def test_blocks_note_where_and_when_they_were():
+    where, came, left = (np.zeros(200, np.uint64) for _ in range(3))
+    emulate(k01_residency.residency, where, came, left, np.int64(10), grid=200, block=64)
+    assert where.max() < 132 and (left >= came + 10).all()
+
+
+def test_most_at_once_counts_a_place_once():
+    """Two blocks share SM 3; a third comes in the cycle in which the first leaves."""
+    where, came, left = np.uint64([3, 3, 3, 5]), np.uint64([0, 2, 10, 1]), np.uint64([10, 12, 20, 9])
+    assert machine.most_at_once(where, came, left) == 2
 
 
 def test_nothing_recorded_says_so(tmp_path):
