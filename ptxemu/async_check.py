@@ -1,7 +1,8 @@
 """Checks of mbarriers and bulk copies: what is under way, what is ordered, and what the async proxy may not see.
 
-An arrival releases what its thread knows into the mbarrier, a successful wait acquires it; a copy's write belongs to
-the thread that issued it, at a moment that only those know who saw the phase complete. The copies are in bulk_check.py,
+An arrival releases what its thread knows into the mbarrier (a relaxed one: only that reads are over), a successful wait
+acquires it; a copy's write belongs to the thread that issued it, at a moment that only those know who saw the phase
+complete. The copies are in bulk_check.py,
 the proxies and tensor maps in proxy_check.py.
 """
 
@@ -10,19 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from .bulk_check import BulkChecks
-from .flags import join
+from .flags import CTA_SCOPE, GPU_SCOPE, READS, join, reads_of
 from .places import locate
 from .proxy import INIT
-
-
-def is_bulk(site):
-    """Whether a site is one half of a bulk copy."""
-    return site.opcode.startswith("cp.") and ".bulk" in site.opcode
-
-
-def is_asynchronous(site):
-    """Whether a site accesses shared memory through the async proxy."""
-    return is_bulk(site) or site.opcode.startswith("wgmma.mma_async")
+from .race import is_bulk, is_relaxed
 
 
 def needs_checks(sites):
@@ -162,9 +154,9 @@ class AsyncChecks(BulkChecks):
         else:
             order["known"].add(mark)
 
-    def arrive(self, key, barrier, idx):
+    def arrive(self, site, key, barrier, idx):
         """Lanes release what they know into the object."""
-        clocks, order = self.clocks, barrier.order
+        clocks, order, relaxed = self.clocks, barrier.order, is_relaxed(self.sites[site])
         self.observer.race.partial_order()
         slots = idx // self.observer.lanes_per_cta
         for slot in np.unique(slots).tolist():
@@ -172,35 +164,36 @@ class AsyncChecks(BulkChecks):
             dense = clocks._densify(slot)
             c = clocks._tick(slot)
             row = dense[tids].max(axis=0)
-            row[tids] = c
+            clocks.mark(row, tids, c)
             clocks.clock[slot, tids] = c
+            if relaxed:
+                row[: self.n_threads] = 0
             if slot == key[0]:
                 order["row"] = row if order["row"] is None else np.maximum(order["row"], row)
             else:
-                cta = int(clocks.cta_of[slot])
-                for scope in (0, 1):
-                    old = order["foreign"].get((cta, scope))
-                    order["foreign"][cta, scope] = row if old is None else np.maximum(old, row)
+                cta, writes, reads = int(clocks.cta_of[slot]), row[: self.n_threads], row[-self.n_threads :]
+                known = {(cta, CTA_SCOPE): writes, (cta, GPU_SCOPE): writes} if not relaxed else {}
+                join(order["foreign"], known | {(cta, READS): reads})
             if clocks.any_acquire:
                 tables = [clocks.thread_foreign.get((slot, tid)) for tid in tids.tolist()]
-                for table in (clocks.cta_foreign.get(slot), *tables):
-                    join(order["foreign"], table or {})
+                for table in filter(None, (clocks.cta_foreign.get(slot), *tables)):
+                    join(order["foreign"], reads_of(table) if relaxed else table)
 
-    def acquire(self, key, barrier, idx):
+    def acquire(self, site, key, barrier, idx):
         """Lanes saw a phase complete: they are ordered after everything that was released into it."""
-        clocks, order = self.clocks, barrier.order
+        clocks, order, relaxed = self.clocks, barrier.order, is_relaxed(self.sites[site])
         slot = key[0]
         tids = idx - slot * self.observer.lanes_per_cta
         if order["row"] is not None and (tids >= 0).all() and (tids < self.n_threads).all():
             self.observer.race.partial_order()
-            dense = clocks._densify(slot)
-            dense[tids] = np.maximum(dense[tids], order["row"])
+            dense, first = clocks._densify(slot), self.n_threads if relaxed else 0
+            dense[tids, first:] = np.maximum(dense[tids, first:], order["row"][first:])
             clocks.clock[slot, tids] = clocks._tick(slot)
         if order["foreign"]:
             clocks.any_acquire = clocks.any_fence = True
-            made = {}
+            made, known = {}, reads_of(order["foreign"]) if relaxed else order["foreign"]
             for tid in tids.tolist():
-                join(clocks.thread_foreign.setdefault((slot, tid), {}), order["foreign"], made)
+                join(clocks.thread_foreign.setdefault((slot, tid), {}), known, made)
 
     def over_arrival(self, site, key, barrier, idx, count, keeps_phase):
         if keeps_phase:

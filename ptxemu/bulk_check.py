@@ -135,8 +135,8 @@ class BulkChecks(ProxyChecks):
             cta = int(clocks.cta_of[slot])
             join(order["foreign"], {(cta, scope): row for scope in (CTA_SCOPE, GPU_SCOPE)})
             return
-        row = np.zeros(self.n_threads, np.int32) if order["row"] is None else order["row"].copy()
-        row[tid] = max(row[tid], c)
+        row = np.zeros(clocks.columns, np.int32) if order["row"] is None else order["row"].copy()
+        clocks.mark(row, [tid], c)
         order["row"] = row
 
     def bulk_read(self, copy):

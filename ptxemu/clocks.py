@@ -5,6 +5,9 @@ its last event. Knowledge is kept as compactly as the kernel allows: a full barr
 ``bar.warp.sync`` moves the warp's ``warp_base``; partial barriers, partial masks and flags inside a CTA switch it
 to a ``dense`` matrix [thread, other thread] until the next full barrier. Bounds are exclusive: accesses with a
 smaller stamp are known. Fences and flags: see flags.py.
+
+Where a kernel has relaxed arrivals, ``dense`` has as many columns again: they hold what a thread knows of the reads of
+another, and of its asynchronous writes, which such an arrival tells without publishing what the thread itself wrote.
 """
 
 from __future__ import annotations
@@ -13,10 +16,11 @@ import numpy as np
 
 
 class Clocks:
-    """Clocks of ``slots`` resident CTAs of ``n_threads`` threads."""
+    """Clocks of ``slots`` resident CTAs of ``n_threads`` threads; ``relaxed``: the kernel has relaxed arrivals."""
 
-    def __init__(self, slots, n_threads):
-        self.n_threads = n_threads
+    def __init__(self, slots, n_threads, relaxed=False):
+        self.n_threads, self.relaxed = n_threads, relaxed
+        self.columns = n_threads * (1 + relaxed)
         self.n_warps = (n_threads + 31) // 32
         self.counter = np.ones(slots, np.int32)
         self.base = np.ones(slots, np.int32)
@@ -60,7 +64,7 @@ class Clocks:
         else:
             dense = self._densify(slot)
             row = dense[tids].max(axis=0)
-            row[tids] = c
+            self.mark(row, tids, c)
             dense[tids] = row
         self.clock[slot, tids] = c
 
@@ -69,7 +73,7 @@ class Clocks:
         dense = self._densify(slot)
         c = self._tick(slot)
         row = dense[tids].max(axis=0)
-        row[tids] = c
+        self.mark(row, tids, c)
         self.clock[slot, tids] = c
         previous = self.arrived.get((slot, barrier))
         self.arrived[slot, barrier] = row if previous is None else np.maximum(previous, row)
@@ -79,12 +83,18 @@ class Clocks:
         dense = self._densify(slot)
         c = self._tick(slot)
         row = dense[tids].max(axis=0)
-        row[tids] = c
+        self.mark(row, tids, c)
         arrived = self.arrived.pop((slot, barrier), None)
         if arrived is not None:
             row = np.maximum(row, arrived)
         dense[tids] = row
         self.clock[slot, tids] = c
+
+    def mark(self, row, tids, stamp):
+        """Enter into a row of ``dense`` that everything of threads ``tids`` before ``stamp`` is known."""
+        row[tids] = stamp
+        if self.relaxed:
+            row[self.n_threads + np.asarray(tids)] = stamp
 
     def _tick(self, slot):
         self.counter[slot] += 1
@@ -95,21 +105,24 @@ class Clocks:
         if d < 0:
             if not self._free:
                 old = len(self.dense) if self.dense.shape[1] == self.n_threads else 0
-                grown = np.zeros((max(1, 2 * old), self.n_threads, self.n_threads), np.int32)
+                grown = np.zeros((max(1, 2 * old), self.n_threads, self.columns), np.int32)
                 grown[:old] = self.dense[:old]
                 self.dense = grown
                 self._free = list(range(old, len(grown)))
             d = self.dense_index[slot] = self._free.pop()
             self.dense[d] = self.base[slot]
             for w in range(self.n_warps):
-                lanes = slice(32 * w, 32 * w + 32)
-                np.maximum(self.dense[d, lanes, lanes], self.warp_base[slot, w], out=self.dense[d, lanes, lanes])
+                first, last = 32 * w, min(32 * w + 32, self.n_threads)
+                for column in range(0, self.columns, self.n_threads):
+                    part = self.dense[d, first:last, column + first : column + last]
+                    np.maximum(part, self.warp_base[slot, w], out=part)
         return self.dense[d]
 
-    def beyond_base(self, slot, tid):
-        """What a thread knows of its CTA besides the last full barrier: bound per thread, or None."""
+    def beyond_base(self, slot, tid, reads=False):
+        """What a thread knows of its CTA (of ``reads``) besides the last full barrier: bound per thread, or None."""
         if self.dense_index[slot] >= 0:
-            return self.dense[self.dense_index[slot], tid].copy()
+            first = self.n_threads if reads and self.relaxed else 0
+            return self.dense[self.dense_index[slot], tid, first : first + self.n_threads].copy()
         bound = self.warp_base[slot, tid >> 5]
         if bound <= self.base[slot]:
             return None

@@ -78,7 +78,7 @@ class Clusters:
         self.phase[group.idx] += 1
         self.count += np.bincount(slots // self.size, minlength=len(self.count)).astype(np.int32)
         if machine.observer is not None:
-            machine.observer.cluster_arrive(machine.lanes(group), release)
+            machine.observer.cluster_arrive(site, machine.lanes(group), release)
         self._settle()
 
     def ready(self, group):

@@ -38,6 +38,7 @@ SEVERITY = {
     "tensor-map-passing": "error",
     "cluster-not-started": "error",
     "cluster-exit": "error",
+    "cluster-barrier": "error",
     "setmaxnreg-ignored": "warning",
     "setmaxnreg-direction": "error",
     "redundant-store": "info",
@@ -85,6 +86,7 @@ ADVICE = {
     "the access.",
     "cluster-exit": "Let the cluster meet, barrier.cluster.arrive and .wait, after the last such access, before any of "
     "its blocks returns.",
+    "cluster-barrier": "Every thread: one barrier.cluster.arrive, then one barrier.cluster.wait; else it is undefined.",
     "setmaxnreg-ignored": "Say how many blocks share an SM, __launch_bounds__(threads, 1); message C7508 tells.",
     "setmaxnreg-direction": "Use setmaxnreg.dec to go down and setmaxnreg.inc to go up.",
     "redundant-store": "Accumulate in a register and store once.",

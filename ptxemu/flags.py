@@ -14,6 +14,7 @@ import numpy as np
 from .clocks import Clocks
 
 CTA_SCOPE, GPU_SCOPE = 0, 1
+READS = 2  # in place of a scope: what a relaxed arrival tells, see clocks.py
 
 
 class OrderedClocks(Clocks):
@@ -21,8 +22,8 @@ class OrderedClocks(Clocks):
     thread}.
     """
 
-    def __init__(self, slots, n_threads):
-        super().__init__(slots, n_threads)
+    def __init__(self, slots, n_threads, relaxed=False):
+        super().__init__(slots, n_threads, relaxed)
         self.fence_mark = np.zeros((2, slots, n_threads), np.int32)
         self.fence_base = np.zeros((2, slots, n_threads), np.int32)
         self.shared_mark = np.zeros((2, slots, n_threads), np.int32)
@@ -119,9 +120,9 @@ class OrderedClocks(Clocks):
         """
         return self.seen.get((slot, tid, key)) == self.updates.get(key, 0)
 
-    def bounds_of(self, slot, tid, cta, in_cta):
+    def bounds_of(self, slot, tid, cta, scope):
         """What (slot, tid) knows through flags of CTA ``cta``: up to two arrays, an exclusive bound per thread."""
-        key = cta, CTA_SCOPE if in_cta else GPU_SCOPE
+        key = cta, scope
         tables = self.cta_foreign.get(slot), self.thread_foreign.get((slot, tid))
         return [row for table in tables if table for row in (table.get(key),) if row is not None]
 
@@ -178,6 +179,14 @@ class OrderedClocks(Clocks):
                 row = np.zeros(self.n_threads, np.int32) if row is None else row.copy()
                 row[tids] = np.maximum(row[tids], marks)
                 self.fence_rows[slot, tid, scope] = row
+
+
+def reads_of(table):
+    """The same knowledge as a relaxed arrival tells it."""
+    out = {}
+    for (cta, _), row in table.items():
+        join(out, {(cta, READS): row})
+    return out
 
 
 def join(into, other, made=None):

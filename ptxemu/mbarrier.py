@@ -125,7 +125,7 @@ class Mbarriers:
             return np.zeros(len(idx), np.int64)
         checks = self.checks()
         if checks:
-            checks.arrive(key, barrier, idx)
+            checks.arrive(site, key, barrier, idx)
         if expect is not None:
             barrier.tx += int(expect.sum())
         total = int(counts.sum())
@@ -221,7 +221,7 @@ class Mbarriers:
             checks = self.checks()
             self._see_copies(key, barrier, checks)
             if checks:
-                checks.acquire(key, barrier, wait.idx)
+                checks.acquire(wait.site, key, barrier, wait.idx)
         self._answer(wait, True)
 
     def _see_copies(self, key, barrier, checks):
@@ -234,7 +234,7 @@ class Mbarriers:
             if deferred.phase < barrier.phase:
                 self.machine.copies.land_for(deferred.idx, deferred.serial)
                 if checks:
-                    checks.arrive(key, barrier, deferred.idx)
+                    checks.arrive(deferred.site, key, barrier, deferred.idx)
 
     def _answer(self, wait, value):
         machine = self.machine

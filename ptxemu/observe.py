@@ -25,14 +25,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .async_check import AsyncChecks, is_asynchronous, needs_checks
+from .async_check import AsyncChecks, needs_checks
 from .cluster_check import ClusterChecks
 from .facts import EXAMPLES, Facts
 from .inflight import InFlight, copies_to_shared
 from .outputs import output_findings
 from .places import ThreadNames
 from .proxy import DATA, UNFENCED, Proxies
-from .race import RaceChecker
+from .race import RaceChecker, is_asynchronous
 from .reading import Reading
 from .shadow import SITE_SHIFT
 from .tally import Tally
@@ -94,8 +94,7 @@ class Observer:
         self.clusters = ClusterChecks(self, slots, bx * by * bz) if check and clustered else None
         self.proxies = None
         if check and (needs_checks(entry.sites) or any(is_asynchronous(s) for s in entry.sites)):
-            sites = np.array([is_asynchronous(s) for s in entry.sites] + [False])
-            self.proxies = Proxies(self.race, sites, slots, bx * by * bz)
+            self.proxies = Proxies(self.race, slots, bx * by * bz)
         self.reading = None
         if check and any(s.opcode.startswith("wgmma.mma_async") for s in entry.sites):
             self.reading = self.race.reading = Reading(slots, shared_bytes, self._read_finding)
@@ -172,10 +171,15 @@ class Observer:
             self.clusters.touched(site, lanes, home)
             self.race.access(site, "shared", addr, lanes, same, home=home)
 
-    def cluster_arrive(self, lanes, release):
+    def cluster_arrive(self, site, lanes, release):
         """Threads arrive at barrier.cluster; ``release``: their accesses so far are ordered before its completion."""
         if self.clusters:
-            self.clusters.arrive(lanes, release)
+            self.clusters.arrive(site, lanes, release)
+
+    def cluster_wait(self, site, lanes):
+        """Threads wait at barrier.cluster, which is complete."""
+        if self.clusters:
+            self.clusters.wait(site, lanes)
 
     def cluster_barrier(self, slots):
         """barrier.cluster is complete in the cluster in ``slots``."""

@@ -57,5 +57,7 @@ def cluster_barrier(machine, segment, ins, site, group):
         machine.parked[segment.index] = waiting
         if not group.n:
             return False
+    if machine.observer is not None:
+        machine.observer.cluster_wait(site, machine.lanes(group))
     machine.push(segment.next, group, segment.index)
     return True

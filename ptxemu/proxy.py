@@ -46,10 +46,10 @@ def _latest(shadow, width, first, granules, columns, cta, asynchronous, bounds, 
 
 
 class Proxies:
-    """Proxy fences of one launch. ``race``: the check whose shadow and clocks count; ``asynchronous`` bool per site."""
+    """Proxy fences of one launch. ``race``: the check whose shadow and clocks count."""
 
-    def __init__(self, race, asynchronous, slots, n_threads):
-        self.race, self.asynchronous, self.n_threads = race, asynchronous, n_threads
+    def __init__(self, race, slots, n_threads):
+        self.race, self.asynchronous, self.n_threads = race, race.asynchronous, n_threads
         self.stamps = np.zeros((2, slots, n_threads, FENCES), np.int32)  # of each thread's latest fences
         self.known = {}  # (kind, slot) -> {warp: its latest fences (threads, stamp, what was ordered before)}
         self.latest = np.zeros(n_threads, np.int32)
@@ -62,12 +62,12 @@ class Proxies:
         gone = set(slots.tolist())
         self.known = {key: warps for key, warps in self.known.items() if key[1] not in gone}
 
-    def bounds(self, slot, tid):
-        """int32[n_threads]: accesses of each thread of the CTA with a smaller stamp are ordered before what ``tid``
-        does next.
+    def bounds(self, slot, tid, reads=False):
+        """int32[n_threads]: accesses (``reads``) of each thread of the CTA with a smaller stamp are ordered before what
+        ``tid`` does next.
         """
         clocks = self.race.clocks
-        row = clocks.beyond_base(slot, tid)
+        row = clocks.beyond_base(slot, tid, reads)
         row = np.full(self.n_threads, clocks.base[slot], np.int32) if row is None else row
         row = np.maximum(row, clocks.base[slot])
         row[tid] = np.iinfo(np.int32).max
@@ -77,7 +77,7 @@ class Proxies:
         """int32[n_threads]: what all of ``tids``, of one warp, are ordered after."""
         clocks = self.race.clocks
         if clocks.dense_index[slot] >= 0:
-            row = clocks.dense[clocks.dense_index[slot], tids].min(axis=0)
+            row = clocks.dense[clocks.dense_index[slot], tids, : self.n_threads].min(axis=0)
         else:
             warp = int(tids[0]) >> 5
             row = np.zeros(self.n_threads, np.int32)
@@ -127,7 +127,7 @@ class Proxies:
         width = race.entries
         columns = np.arange(1, race.readers + 1) if reads else np.array([0, width - 2, width - 1])
         granules = (addr >> race.shift)[:, None] + np.arange(max(1, 16 >> race.shift))
-        bounds, cta = self.bounds(slot, tid), int(race.clocks.cta_of[slot])
+        bounds, cta = self.bounds(slot, tid, reads), int(race.clocks.cta_of[slot])
         n = _latest(
             race.shared, width, slot * race.granules, granules.ravel(), columns, cta, self.asynchronous, bounds,
             self.latest, self.entry, self.threads,

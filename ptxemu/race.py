@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import shadow as sh
-from .flags import CTA_SCOPE, GPU_SCOPE, OrderedClocks
+from .flags import CTA_SCOPE, GPU_SCOPE, READS, OrderedClocks
 from .race_text import EXAMPLES, Example, Pair, Seen, Words
 
 CANDIDATES = 1 << 15
@@ -13,6 +13,22 @@ FEW, MANY = 2, 4
 _PARTIAL = ("bar.warp", "bar.arrive", "barrier.arrive", "membar", "fence")
 _SCOPE = {"cta": CTA_SCOPE, "": GPU_SCOPE, "cluster": GPU_SCOPE, "gpu": GPU_SCOPE, "gl": GPU_SCOPE, "sys": GPU_SCOPE}
 _NO_SHADOW = {"local", "const", "param"}
+_AT_MBARRIERS = ("mbarrier.arrive", "mbarrier.test_wait", "mbarrier.try_wait")
+
+
+def is_relaxed(site):
+    """Whether an arrival at an mbarrier, or a wait for one, publishes or acquires no writes."""
+    return site.opcode.startswith(_AT_MBARRIERS) and ".relaxed" in site.opcode
+
+
+def is_bulk(site):
+    """Whether a site is one half of a bulk copy."""
+    return site.opcode.startswith("cp.") and ".bulk" in site.opcode
+
+
+def is_asynchronous(site):
+    """Whether a site accesses shared memory through the async proxy."""
+    return is_bulk(site) or site.opcode.startswith("wgmma.mma_async")
 
 
 class RaceChecker:
@@ -20,7 +36,8 @@ class RaceChecker:
 
     def __init__(self, sites, memory, n_threads, slots, shared_bytes):
         self.sites, self.memory = sites, memory
-        self.clocks = OrderedClocks(slots, n_threads)
+        self.clocks = OrderedClocks(slots, n_threads, any(map(is_relaxed, sites)))
+        self.asynchronous = np.array([is_asynchronous(s) for s in sites] + [False])
         widths = [s.width for s in sites if s.op and s.space not in _NO_SHADOW]
         self.shift = max(0, min([4, *widths]).bit_length() - 1)
         self.readers = MANY if any(s.opcode.startswith(_PARTIAL) for s in sites) else FEW
@@ -72,7 +89,7 @@ class RaceChecker:
             lane, n = sh.check_access(
                 table, self.lines, self.readers, stride, offset, self.shift, addr, nbytes, homes, lanes.slot, lanes.tid,
                 clocks.cta_of, clocks.clock, clocks.base, clocks.warp_base, clocks.dense_index, clocks.dense,
-                kind, flags, site, clocks.any_fence, in_shared, self.out, lane,
+                clocks.n_threads, self.asynchronous, kind, flags, site, clocks.any_fence, in_shared, self.out, lane,
             )  # fmt: skip
             if n and report:
                 self._drain(self.out[:n], site, space, addr, lanes, same)
@@ -109,7 +126,12 @@ class RaceChecker:
         self._note_uninitialised(found[found[:, sh.KIND] == sh.UNINITIALISED], site, addr, lanes)
         races = found[found[:, sh.KIND] == sh.RACE]
         if self.clocks.any_acquire and len(races):
-            races = races[~self._ordered_by_flags(races, lanes)]
+            known = self._ordered_by_flags(races, lanes)
+            if self.clocks.relaxed and self.sites[site].op != "ld":
+                reads = (races[:, sh.OTHER_ENTRY] >= 1) & (races[:, sh.OTHER_ENTRY] <= self.readers)
+                reads |= self.asynchronous[races[:, sh.OTHER_ID] >> sh.SITE_SHIFT]
+                known[reads] |= self._ordered_by_flags(races[reads], lanes, READS)
+            races = races[~known]
         if self.clocks.seen and len(races):
             races = races[~self._observed(races, space, addr, lanes)]
         if not len(races):
@@ -149,8 +171,8 @@ class RaceChecker:
             return granule % self.granules << self.shift
         return self.memory.global_base + (granule << self.shift)
 
-    def _ordered_by_flags(self, races, lanes):
-        """bool per candidate: known through what its thread has acquired."""
+    def _ordered_by_flags(self, races, lanes, scope=None):
+        """bool per candidate: known through what its thread has acquired, or (``scope`` READS) been told of reads."""
         clocks = self.clocks
         slot, tid = lanes.slot[races[:, sh.LANE]].astype(np.int64), lanes.tid[races[:, sh.LANE]]
         key, group = np.unique((slot << 10 | tid) << 32 | races[:, sh.OTHER_CTA], return_inverse=True)
@@ -158,7 +180,8 @@ class RaceChecker:
         which = np.zeros((2, len(key)), np.int64)
         for g, (thread, cta) in enumerate(zip((key >> 32).tolist(), (key & 0xFFFFFFFF).tolist(), strict=True)):
             s, t = thread >> 10, thread & 0x3FF
-            for i, row in enumerate(clocks.bounds_of(s, t, cta, cta == clocks.cta_of[s])):
+            mine = scope or (CTA_SCOPE if cta == clocks.cta_of[s] else GPU_SCOPE)
+            for i, row in enumerate(clocks.bounds_of(s, t, cta, mine)):
                 if id(row) not in places:
                     places[id(row)] = len(rows)
                     rows.append(row)

@@ -47,29 +47,31 @@ def with_more_readers(shadow, readers):
 
 
 @njit(cache=True, inline="always")
-def _ordered(stamp, other, t, slot, base, warp_base, dense_index, dense):
-    """Whether thread ``other``'s access at ``stamp`` happens before what thread ``t`` of the same CTA does now."""
+def _ordered(stamp, other, t, slot, base, warp_base, dense_index, dense, first):
+    """Whether thread ``other``'s access at ``stamp`` happens before what thread ``t`` of the same CTA does now;
+    ``first``: where its columns of ``dense`` begin.
+    """
     if other == t or stamp < base[slot]:
         return True
     if other >> 5 == t >> 5 and stamp < warp_base[slot, t >> 5]:
         return True
     d = dense_index[slot]
-    return d >= 0 and stamp < dense[d, t, other]
+    return d >= 0 and stamp < dense[d, t, first + other]
 
 
 @njit(cache=True)
 def check_access(
     shadow, lines, readers, slot_stride, offset, shift, addr, nbytes, homes, slots, tids, slot_cta, clock, base,
-    warp_base, dense_index, dense, kind, flags, site, flagged, in_shared, out, first_lane,
+    warp_base, dense_index, dense, n_threads, asynchronous, kind, flags, site, flagged, in_shared, out, first_lane,
 ):  # fmt: skip
     """Compare one instruction's lanes with the shadow, then enter them.
 
-    ``kind`` LOAD, STORE or UPDATE; ``flags`` STRONG and VOLATILE; ``lines`` uint8 per 32 granules of global
-    memory: how many were read by two CTAs while nothing wrote any. ``flagged``: fences are in use, so that order may
-    come from flags. Granule of a byte: home * slot_stride + ((addr - offset) >> shift), where
-    ``homes`` are the slots whose shared memory it is. Candidates (unordered
-    pairs, and reads of shared memory that nobody wrote) go to ``out`` int64[cap, 7]. Returns (next lane,
-    candidates): the caller drains ``out`` and calls again while next lane < n.
+    ``kind`` LOAD, STORE or UPDATE; ``flags`` STRONG and VOLATILE; ``asynchronous`` bool per site; ``lines`` uint8 per
+    32 granules of global memory: how many were read by two CTAs while nothing wrote any. ``flagged``: fences are in
+    use, so that order may come from flags. Granule of a byte: home * slot_stride + ((addr - offset) >> shift), where
+    ``homes`` are the slots whose shared memory it is. Candidates (unordered pairs, and reads of shared memory that
+    nobody wrote) go to ``out`` int64[cap, 7]. Returns (next lane, candidates): the caller drains ``out`` and calls
+    again while next lane < n.
     """
     n_out = 0
     room = out.shape[0] - 8 * max(1, nbytes >> shift)
@@ -80,6 +82,7 @@ def check_access(
     strong_at = 3 * (1 + readers)
     slot, cta, floor = -1, np.int64(-1), np.int32(0)
     simple = kind == LOAD and not flagged
+    wide = dense.shape[2] > n_threads
     quiet = simple and not in_shared and readers == 2
     line_shift = shift + 5
     for i in range(first_lane, len(addr)):
@@ -118,7 +121,14 @@ def check_access(
                 both_strong = strong and other & STRONG
                 if other_cta == cta:
                     u = other & TID
-                    if s < floor or u == t or _ordered(s, u, t, slot, base, warp_base, dense_index, dense):
+                    # What a relaxed arrival tells is enough for who writes over reads or asynchronous writes.
+                    told = wide and kind != LOAD and (1 <= e <= readers or asynchronous[other >> SITE_SHIFT])
+                    first_column = n_threads if told else 0
+                    if (
+                        s < floor
+                        or u == t
+                        or _ordered(s, u, t, slot, base, warp_base, dense_index, dense, first_column)
+                    ):
                         continue
                     if both_strong and not (in_shared and flags & VOLATILE and u >> 5 == t >> 5):
                         continue

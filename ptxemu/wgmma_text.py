@@ -3,6 +3,7 @@
 WGMMA_RULES = {"missing-wgmma-fence", "wgmma-registers", "wgmma-operand-overwritten", "partial-warpgroup"} | {
     "cluster-not-started",
     "cluster-exit",
+    "cluster-barrier",
     "setmaxnreg-ignored",
     "setmaxnreg-direction",
 }
@@ -30,6 +31,9 @@ def wgmma_message(rule, info, other, who, where, detail):
     if rule == "cluster-exit":
         when = "has exited already" if detail == "after" else "may exit before that: nothing orders the two"
         return f"{who} accesses shared memory of another block of its cluster, which {when}"
+    if rule == "cluster-barrier":
+        twice, early = "arrives at barrier.cluster again without", "waits at barrier.cluster without"
+        return f"{who} {twice} having waited" if detail == "twice" else f"{who} {early} having arrived"
     if rule == "setmaxnreg-ignored":
         return "ptxas may ignore setmaxnreg here: without .minnctapersm it need not know the registers at the entry"
     if rule == "setmaxnreg-direction":

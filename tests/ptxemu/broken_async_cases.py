@@ -73,6 +73,9 @@ BROKEN = [
     Broken("tile_over_barrier", "mbarrier-overwritten", ONE, EIGHT, (a(), f32(256)), says=("byte 1024",)),
     Broken("copy_over_barrier", "mbarrier-overwritten", ONE, EIGHT, (f32(300), f32(256))),
     Broken("map_changed_in_flight", "tensor-map-overwritten", ONE, EIGHT, (a(), f32(256))),
+    Broken("relaxed_arrival_publishes_nothing", RACE, ONE, TWO_WARPS, (f32(32), f32(32))),
+    Broken("relaxed_wait_acquires_nothing", RACE, ONE, TWO_WARPS, (f32(32), f32(32))),
+    Broken("relaxed_wait_for_a_copy", RACE, ONE, EIGHT, (a(), f32(256))),
     Broken("multicast_without_cluster_sync", "cluster-not-started", (2, 1, 1), EIGHT, (a(), f32(512))),
     Broken("peer_still_reads", RACE, (2, 1, 1), EIGHT, (a(), f32(512), 3), says=("of block 1",)),
 ]  # fmt: skip

@@ -48,6 +48,7 @@ VALID = [
     Valid("single_stage", ONE, EIGHT, (tmap(column, (32, 8)), f32(256), 7), {1: sums}),
     Valid("ring_of_two", ONE, NINE, (tmap(column, (32, 8)), f32(256), 7), {1: sums}),
     Valid("ring_of_three", ONE, NINE, (tmap(column, (32, 8)), f32(256), 7), {1: sums}),
+    Valid("relaxed_ring", ONE, NINE, (tmap(column, (32, 8)), f32(256), 7), {1: sums}),
     Valid("ring_of_three", ONE, NINE, (tmap(column, (32, 8)), f32(256), 3), {1: three}),
     Valid("peek_before_release", ONE, NINE, (tmap(column, (32, 8)), f32(256), 7), {1: sums}),
     Valid("swizzled_tile", ONE, WARP, (tmap(a40, (32, 32), 128), f32(1024), 7), {1: a40[:32, :32]}),

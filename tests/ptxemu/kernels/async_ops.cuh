@@ -14,6 +14,9 @@ __device__ __forceinline__ void fence_async() { asm volatile("fence.proxy.async.
 __device__ __forceinline__ void arrive(mbar_t* b) {
   asm volatile("{ .reg .b64 s; mbarrier.arrive.shared::cta.b64 s, [%0]; }" ::"r"(sa(b)) : "memory");
 }
+__device__ __forceinline__ void arrive_relaxed(mbar_t* b) {
+  asm volatile("mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%0];" ::"r"(sa(b)) : "memory");
+}
 __device__ __forceinline__ mbar_t arrive_state(mbar_t* b) {
   mbar_t s;
   asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1];" : "=l"(s) : "r"(sa(b)) : "memory");
@@ -43,6 +46,12 @@ __device__ __forceinline__ bool try_wait(mbar_t* b, int parity) {
   return ok;
 }
 __device__ __forceinline__ void wait(mbar_t* b, int parity) { while (!try_wait(b, parity)) {} }
+__device__ __forceinline__ void wait_relaxed(mbar_t* b, int parity) {
+  unsigned ok = 0;
+  while (!ok)
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(ok) : "r"(sa(b)), "r"(parity) : "memory");
+}
 __device__ __forceinline__ bool try_wait_hint(mbar_t* b, int parity) {
   unsigned ok;
   asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2, %3; selp.u32 %0, 1, 0, p; }"
@@ -102,6 +111,10 @@ __device__ __forceinline__ void load2_to(void* to, const CUtensorMap* m, int x, 
 }
 __device__ __forceinline__ void arrive_at(mbar_t* b, int rank) {
   asm volatile("{ .reg .b32 a; mapa.shared::cluster.u32 a, %0, %1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a]; }"
+               ::"r"(sa(b)), "r"(rank) : "memory");
+}
+__device__ __forceinline__ void arrive_at_relaxed(mbar_t* b, int rank) {
+  asm volatile("{ .reg .b32 a; mapa.shared::cluster.u32 a, %0, %1; mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [a]; }"
                ::"r"(sa(b)), "r"(rank) : "memory");
 }
 __device__ __forceinline__ int cluster_rank() { int r; asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r)); return r; }

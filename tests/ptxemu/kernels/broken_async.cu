@@ -592,3 +592,41 @@ extern "C" __global__ void odd_column(map_t a, float* out) {
   wait(&bar, 0);
   out[t] = tile[t / 32][t % 32];
 }
+
+extern "C" __global__ void relaxed_arrival_publishes_nothing(const float* a, float* out) {
+  __shared__ float s[32];
+  __shared__ mbar_t full;
+  int t = threadIdx.x;
+  init_one(&full, 32);
+  if (t < 32) {
+    s[t] = a[t];  // other
+    arrive_relaxed(&full);
+  } else {
+    wait(&full, 0);
+    out[t - 32] = s[63 - t];  // here
+  }
+}
+
+extern "C" __global__ void relaxed_wait_acquires_nothing(const float* a, float* out) {
+  __shared__ float s[32];
+  __shared__ mbar_t full;
+  int t = threadIdx.x;
+  init_one(&full, 32);
+  if (t < 32) {
+    s[t] = a[t];  // other
+    arrive(&full);
+  } else {
+    wait_relaxed(&full, 0);
+    out[t - 32] = s[63 - t];  // here
+  }
+}
+
+extern "C" __global__ void relaxed_wait_for_a_copy(map_t a, float* out) {
+  __shared__ alignas(128) float tile[8][32];
+  __shared__ mbar_t bar;
+  int t = threadIdx.x;
+  init_one(&bar, 1);
+  if (t == 0) { arrive_expect(&bar, sizeof tile); load2(tile, &a, 0, 0, &bar); }  // other
+  wait_relaxed(&bar, 0);
+  out[t] = tile[t / 32][t % 32];  // here
+}

@@ -97,3 +97,65 @@ PAIR void init_without_fence(const float* a, float* out) {
   out[g + t] = a[g + t];
   meet();
 }
+
+PAIR void leaves_without_waiting(const float* a, float* out) {
+  __shared__ mbar_t done;
+  int t = threadIdx.x, g = blockIdx.x * 64;
+  if (t == 0) mbar_init(&done, 1), fence_init();
+  meet();
+  if (t == 0) arrive_at_relaxed(&done, my_rank() ^ 1);  // here
+  wait(&done, 0);
+  out[g + t] = a[g + t];
+  cluster_arrive_relaxed();
+}
+
+PAIR void arrives_twice(const float* a, float* out) {
+  __shared__ float s[64];
+  int t = threadIdx.x, g = blockIdx.x * 64;
+  s[t] = a[g + t];
+  cluster_arrive();
+  cluster_arrive();  // here
+  cluster_wait();
+  out[g + t] = s[63 - t];
+}
+
+PAIR void waits_without_arriving(const float* a, float* out) {
+  int t = threadIdx.x, g = blockIdx.x * 64;
+  cluster_wait();  // here
+  out[g + t] = a[g + t];
+}
+
+PAIR void stores_before_the_wait(const float* a, float* out) {
+  __shared__ float s[64];
+  int t = threadIdx.x, g = blockIdx.x * 64;
+  cluster_arrive();
+  store(peer(&s[63 - t], my_rank() ^ 1), a[g + t]);  // here
+  cluster_wait();
+  meet();
+  out[g + t] = s[t];
+}
+
+PAIR void reads_before_the_wait(const float* a, float* out) {
+  __shared__ float s[64];
+  int t = threadIdx.x, g = blockIdx.x * 64;
+  meet();
+  s[t] = a[g + t];  // other
+  cluster_arrive();
+  float x = load(peer(&s[63 - t], my_rank() ^ 1));  // here
+  cluster_wait();
+  out[g + t] = x;
+  meet();
+}
+
+PAIR void relaxed_arrival_after_a_store(const float* a, float* out) {
+  __shared__ float s[64];
+  __shared__ mbar_t done;
+  int t = threadIdx.x, g = blockIdx.x * 64;
+  if (t == 0) mbar_init(&done, 64), fence_init();
+  meet();
+  store(peer(&s[63 - t], my_rank() ^ 1), a[g + t]);  // other
+  arrive_at_relaxed(&done, my_rank() ^ 1);
+  wait(&done, 0);
+  out[g + t] = s[t];  // here
+  meet();
+}
