@@ -38,6 +38,11 @@ WRONG = {
             "replace": [("  barrier_cluster_arrive_relaxed();\n  barrier_cluster_wait();\n", "")],
             "says": "cluster-exit",
         },
+        "arrives and leaves": {
+            "replace": [("  barrier_cluster_arrive_relaxed();\n  barrier_cluster_wait();\n",
+                         "  barrier_cluster_arrive_relaxed();\n")],
+            "says": "cluster-exit",
+        },
         "both halves the same": {
             "replace": [("int row = rank * OWN_ROWS;", "int row = 0;")],
             "says": "17.1 at",
@@ -75,6 +80,10 @@ WRONG = {
         "no first meeting": {"replace": [(MEET + "  float4 ours", "  float4 ours")], "says": "not-started|race"},
         "no second meeting": {"replace": [(SEND + MEET, SEND)], "says": "race|uninitialised|never written"},
         "a barrier of the block": {"replace": [(SEND + MEET, SEND + "  __syncthreads();\n")], "says": "race|uninit"},
+        "arrives and goes on": {
+            "replace": [(MEET + "  float4 ours", "  barrier_cluster_arrive();\n  float4 ours")],
+            "says": "cluster-not-started",
+        },
         "a relaxed arrival": {
             "replace": [(SEND + MEET, SEND + MEET.replace("arrive()", "arrive_relaxed()"))],
             "says": "race",
