@@ -48,6 +48,7 @@ class BulkCopy:
     map_address: int = 0  # of its tensor map, if that lies in global memory
     echo: bool = False  # one of the further destinations of a multicast
     told: bool = False  # somebody who did not wait for it has been reported
+    where: np.ndarray | None = None  # what pieces() gives
 
     def span(self):
         """int64: addresses of the 16-byte pieces of global memory that it touches."""
@@ -66,9 +67,10 @@ class BulkCopy:
 
     def pieces(self):
         """int64: the same for all pieces, in units of 16 bytes."""
-        if self.view is not None:
-            return tensormap.places(self.view, self.at)
-        return (self.at >> 4) + np.arange(self.nbytes >> 4)
+        if self.where is None:
+            linear = (self.at >> 4) + np.arange(self.nbytes >> 4)
+            self.where = linear if self.view is None else tensormap.places(self.view, self.at)
+        return self.where
 
 
 class Bulk:

@@ -25,7 +25,10 @@ class BulkChecks(ProxyChecks):
         chunks = self._chunks(copy)
         shared_site, global_site = copy.site + copy.load, copy.site + (not copy.load)
         if own:
-            self._overlaps(copy, chunks, shared_site)
+            other = self._overlaps(copy, chunks, shared_site)
+            if other is not None and other.site == copy.site:  # told; more copies of the line tell nothing new
+                self._mark(copy, chunks)
+                return
             self._proxy(copy, tid, shared_site)
             self._shadow(shared_site, "shared", copy, copy.offsets(), tid)
         else:
@@ -35,6 +38,9 @@ class BulkChecks(ProxyChecks):
             self._barrier_copied_over(copy, chunks, shared_site)
             if copy.map_address:
                 self.maps[copy.serial] = copy.map_address
+        self._mark(copy, chunks)
+
+    def _mark(self, copy, chunks):
         self.live[copy.serial] = copy
         (self.writing if copy.load else self.reading)[chunks] = copy.serial
 
@@ -76,7 +82,8 @@ class BulkChecks(ProxyChecks):
             self.observer.race.access(site, space, np.ascontiguousarray(addr, np.int64), lanes, None, report, home)
 
     def _overlaps(self, copy, chunks, site):
-        """What is still under way in the copy's bytes."""
+        """Tell what is still under way in the copy's bytes; return a load that will write them too."""
+        told = None
         for marks, kind in ((self.writing, "write"), (self.reading, "read")):
             if kind == "read" and not copy.load:
                 continue
@@ -91,6 +98,8 @@ class BulkChecks(ProxyChecks):
             else:
                 rule, verb = ("copy-overwritten", "copies to") if copy.load else ("missing-copy-wait", "copies from")
                 self.say(rule, site, copy.lane, f"{verb} {place}, {self._under_way(other)}", other.site)
+                told = other
+        return told
 
     def _source_reused(self, site, lane, place, other, verb):
         words = (
