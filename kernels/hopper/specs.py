@@ -45,7 +45,7 @@ def _both(name: str, *args, rung: int | None = None, prev: str | None = None, **
 CH15 = (
     *_both(
         "k15_wgmma", "wgmma: 128 threads, one instruction", "operands by descriptor, not by register", (128, 128), 128,
-        rung=17, prev="k14_tma_store",
+        rung=18, prev="k14_tma_store",
     ),
     *_both(
         "k15_wgmma_rs", "Study: A from registers", "ldmatrix loads A; B stays in shared memory", (128, 128), 128,
@@ -59,7 +59,7 @@ CH15 = (
 CH16 = (
     *_both(
         "k16_multistage", "A ring of stages", "copies run ahead of the multiplication", (128, 128), 256, 4,
-        rung=18, prev="k15_wgmma",
+        rung=19, prev="k15_wgmma",
     ),
     _wgmma(
         "k16_multistage_pair", "Study: two CTAs per SM", "three stages each; one multiplies while the other stores",
@@ -73,17 +73,17 @@ CH16 = (
     ),
     *_both(
         "k16_warp_specialised", "A producer and a consumer", "copying and multiplying are different warpgroups",
-        (128, 128), 256, 3, rung=19, prev="k16_multistage",
+        (128, 128), 256, 3, rung=20, prev="k16_multistage",
     ),
     *_both(
         "k16_two_consumers", "Two consumers, a tile of 128 x 256", "a third more work per byte from L2", (128, 256),
-        384, 4, rung=20, prev="k16_warp_specialised",
+        384, 4, rung=21, prev="k16_warp_specialised",
     ),
 )  # fmt: skip
 CH17 = (
     *_both(
         "k17_multicast", "Two CTAs share a tile of B", "each copies half of B's tile to both", (128, 256), 384, 4,
-        grid=("cdiv(N,BN)", "2*cdiv(M,2*BM)", "1"), rung=21, prev="k16_two_consumers",
+        grid=("cdiv(N,BN)", "2*cdiv(M,2*BM)", "1"), rung=22, prev="k16_two_consumers",
     ),
     *_both(
         "k17_dsmem", "Study: two CTAs split K", "partial sums cross from SM to SM", (128, 128), 128,
@@ -131,7 +131,7 @@ def _config(tile: tuple[int, int], stages: int) -> MappingProxyType:
 CH18 = (
     *_persistent(
         "k18_cooperative", "Persistent, cooperative", "CTAs stay; two warpgroups share a tile",
-        (128, 256), 4, rung=22, prev="k17_multicast",
+        (128, 256), 4, rung=23, prev="k17_multicast",
     ),
     _persistent(
         "k18_rows", "Study: tiles row by row", "no groups of rows: another order of tiles", (128, 256), 4,
@@ -149,7 +149,7 @@ CH18 = (
     ),
     *_persistent(
         "k18_pingpong", "Persistent, ping-pong", "a tile per warpgroup: one multiplies, one stores", (128, 128), 6,
-        rung=23, prev="k18_cooperative",
+        rung=24, prev="k18_cooperative",
     ),
     *_persistent(
         "k18_pingpong_64", "Study: tiles of 64 x 128", "twice as many tiles", (64, 128), 8,

@@ -15,12 +15,6 @@ __device__ __forceinline__ void prefetch_tensormap(const CUtensorMap* map) {
 
 #define TMA_LOAD(dim) "cp.async.bulk.tensor." dim ".shared::cluster.global.tile.mbarrier::complete_tx::bytes"
 
-__device__ __forceinline__ void tma_load_1d(void* to, const CUtensorMap* map, int x, mbarrier_t* bar) {
-  asm volatile(TMA_LOAD("1d") " [%0], [%1, {%2}], [%3];" ::"r"(shared_address(to)), "l"(map), "r"(x),
-               "r"(shared_address(bar))
-               : "memory");
-}
-
 __device__ __forceinline__ void tma_load_2d(void* to, const CUtensorMap* map, int x, int y, mbarrier_t* bar) {
   asm volatile(TMA_LOAD("2d") " [%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)), "l"(map), "r"(x), "r"(y),
                "r"(shared_address(bar))
@@ -40,13 +34,6 @@ __device__ __forceinline__ void tma_load_4d(void* to, const CUtensorMap* map, in
                : "memory");
 }
 
-__device__ __forceinline__ void tma_load_5d(void* to, const CUtensorMap* map, int x, int y, int z, int w, int v,
-                                            mbarrier_t* bar) {
-  asm volatile(TMA_LOAD("5d") " [%0], [%1, {%2, %3, %4, %5, %6}], [%7];" ::"r"(shared_address(to)), "l"(map), "r"(x),
-               "r"(y), "r"(z), "r"(w), "r"(v), "r"(shared_address(bar))
-               : "memory");
-}
-
 // To the same offset in every CTA of the cluster whose bit is set in `mask`; each CTA's own barrier counts its bytes.
 __device__ __forceinline__ void tma_load_2d_multicast(void* to, const CUtensorMap* map, int x, int y, mbarrier_t* bar,
                                                       unsigned short mask) {
@@ -58,12 +45,6 @@ __device__ __forceinline__ void tma_load_2d_multicast(void* to, const CUtensorMa
 __device__ __forceinline__ void tma_store_2d(const CUtensorMap* map, int x, int y, const void* from) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x),
                "r"(y), "r"(shared_address(from))
-               : "memory");
-}
-
-__device__ __forceinline__ void tma_reduce_add_2d(const CUtensorMap* map, int x, int y, const void* from) {
-  asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),
-               "r"(x), "r"(y), "r"(shared_address(from))
                : "memory");
 }
 

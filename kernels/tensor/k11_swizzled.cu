@@ -45,7 +45,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
             }
             for (int j = 0; j < WN / 16; ++j) {
                 int row = k + lane % 16, c = wn / 8 + 2 * j + lane / 16;
-                ldmatrix_x4_trans(frag_b[j], shared_address(&smem_b[swizzled<BN / 8>(row, c)]));
+                const uint4& from = smem_b[swizzled<BN / 8>(row, c)];
+                ldmatrix_x4_trans(frag_b[j], shared_address(&from));
             }
             for (int i = 0; i < WM / 16; ++i)
                 for (int j = 0; j < WN / 8; ++j)

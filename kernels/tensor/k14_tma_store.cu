@@ -77,5 +77,6 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
     }
     __syncthreads();  // no warp reads the ring any more
     store_box(work, raw + warp * 128 * WM, &C, m0 + wm, n0 + 64 * box, lane);
+    if (lane == 0) cp_async_bulk_wait_group_read<0>();
 }
 // endregion

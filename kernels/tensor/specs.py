@@ -117,6 +117,7 @@ CH11 = _with_fp16(
     ),
 )
 
+
 def _queue(name: str, title: str, change: str, STAGES: int, BK: int, GROUP_ROWS: int = 8, **fields) -> Spec:
     """Return the Spec of the multistage kernel with a queue of STAGES tiles of 128 x BK and BK x 256."""
     return _spec(
@@ -161,7 +162,7 @@ CH12 = (
             prev="k12_multistage",
         ),
     ),
-    *(_study(*case) for case in ((2, 32), (3, 32), (4, 32), (5, 32), (2, 64), (4, 64))),
+    *(_study(*case) for case in ((2, 32), (3, 32), (4, 32), (5, 32), (2, 64), (3, 64), (4, 64))),
 )
 
 
@@ -270,29 +271,36 @@ CH13 = (
 )
 
 
-def _tma(name: str, title: str, change: str, c_map=False, BK=64, STAGES=4, f16=False, macros=None, **fields) -> Spec:
+TILES = "cdiv(M,BM)*cdiv(N,BN)"
+RING = "STAGES*(2*BK*(BM+BN)+16)"
+MAPS = "map(A,BM,BK,2*BK)", "map(B,BK,64,128)"
+
+
+def _tma(name: str, title: str, change: str, f16=False, macros=None, BK=64, STAGES=4, **fields) -> Spec:
     """Return the Spec of a TMA kernel with tiles of 128 x 256 x BK in a ring of STAGES, for bf16 or fp16."""
-    dtype, file = ("float16" if f16 else "bfloat16"), f"k14_tma{'_store' if c_map else ''}"
-    ring = {} if c_map else {"BK": BK, "STAGES": STAGES}
+    dtype = "float16" if f16 else "bfloat16"
+    given = {
+        "chapter": "14",
+        "language": "cuda",
+        "file": "tensor/k14_tma.cu",
+        "entry": "tma",
+        "block": (256, 1, 1),
+        "grid": (TILES, "1", "1"),
+        "a_dtype": dtype,
+        "b_dtype": dtype,
+        "c_dtype": dtype,
+        "tile": MappingProxyType({"BM": 128, "BN": 256, "BK": BK, "STAGES": STAGES}),
+        "shared_bytes": RING,
+        "args": (*MAPS, "C", "M", "N", "K"),
+        "needs": (9, 0),
+    }
+    ring = {} if "file" in fields else {"BK": BK, "STAGES": STAGES}
     return Spec(
         name=name + ("_f16" if f16 else ""),
-        chapter="14",
         title=title + (", fp16" if f16 else ""),
-        language="cuda",
-        file=f"tensor/{file}.cu",
-        entry=file.removeprefix("k14_"),
         change=change,
-        block=(256, 1, 1),
-        grid=("cdiv(M,BM)*cdiv(N,BN)", "1", "1"),
-        a_dtype=dtype,
-        b_dtype=dtype,
-        c_dtype=dtype,
-        tile=MappingProxyType({"BM": 128, "BN": 256, "BK": BK, "STAGES": STAGES}),
-        shared_bytes="STAGES*(2*BK*(BM+BN)+16)",
-        args=("map(A,BM,BK,2*BK)", "map(B,BK,64,128)", "map(C,64,64,128)" if c_map else "C", "M", "N", "K"),
         defines=MappingProxyType(ring | (macros or {}) | ({"F16": 1} if f16 else {})),
-        needs=(9, 0),
-        **fields,
+        **(given | fields),
     )
 
 
@@ -308,7 +316,14 @@ CH14 = (
     ),
     *_both(
         "k14_tma_store", "TMA stores C too", "C leaves through shared memory, a box per warp",
-        c_map=True, rung=16, prev="k14_tma",
+        file="tensor/k14_tma_store.cu", entry="tma_store", args=(*MAPS, "map(C,64,64,128)", "M", "N", "K"),
+        rung=16, prev="k14_tma",
+    ),
+    *_both(
+        "k14_tma_persistent", "TMA, and CTAs that stay", "a producer warp runs ahead from tile to tile",
+        file="tensor/k14_tma_persistent.cu", entry="tma_persistent", suffix="a", block=(384, 1, 1),
+        tile=MappingProxyType({"BM": 256, "BN": 128, "BK": 64, "STAGES": 3}), grid=(f"min(SMS,{TILES})", "1", "1"),
+        shared_bytes=f"{RING}+2*BM*BN", args=(*MAPS, "map(C,64,64,128)", "M", "N", "K"), rung=17, prev="k14_tma_store",
     ),
     *_both("k14_tma_64b", "Study: TMA with BK = 32", "rows of A of 64 bytes, eight smaller stages", BK=32, STAGES=8),
     _tma("k14_tma_64b_4_stages", "Study: BK = 32, four stages", "half as many bytes on their way", BK=32),

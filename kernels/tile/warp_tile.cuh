@@ -35,6 +35,15 @@ struct WarpTile {
         }
     }
 
+    __device__ void clear() {
+#pragma unroll
+        for (auto& row : acc)
+#pragma unroll
+            for (auto& tile : row)
+#pragma unroll
+                for (float& sum : tile) sum = 0;
+    }
+
     __device__ void multiply(int buffer) {
 #pragma unroll
         for (int i = 0; i < WM / 16; ++i)
