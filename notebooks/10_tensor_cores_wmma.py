@@ -76,7 +76,8 @@ gl.plots.tensor_core_table(("float16", "bfloat16", "fp8"))
 # %% tags=["nbval-check-output"]
 for key in ("v100", "t4", "a100-80", "h200", "b200"):
     gpu = gl.hardware.gpu(key)
-    speed, ridge = gpu.peak("float16") / gpu.peak("float32"), gl.roofline.ridge(gpu, "float16")
+    speed = gpu.peak("float16") / gpu.peak("float32")
+    ridge = gl.roofline.ridge(gpu, "float16")
     print(f"{gpu.name:11} {speed:4.1f} x FP32, ridge {ridge:4.0f} FLOP/byte")
 
 # %% [markdown]
@@ -150,9 +151,10 @@ gl.check(wmma_global, rule=rule)
 
 # %%
 tag = "matrix_b, 16, 16, 16, T, wmma::{}_major"
-wrong = wmma_global.text.replace(tag.format("row"), tag.format("col"))
+text = wmma_global.text.replace(tag.format("row"), tag.format("col"))
+wrong = gl.cuda_source(text, "wmma_global", F16=1)
 try:
-    gl.check(gl.cuda_source(wrong, "wmma_global", F16=1), rule=rule, shapes=[(16, 16, 16)])
+    gl.check(wrong, rule=rule, shapes=[(16, 16, 16)])
 except gl.CheckError as error:
     print(error)
 
@@ -257,7 +259,8 @@ for kernel in ("k10_wmma_global_f16", "k10_wmma_shared_f16"):
 for kernel in ("k10_wmma_unpadded_f16", "k10_wmma_shared_f16"):
     counted = gl.count(kernel, 128, 128, 64).sites
     loads = [site for site in counted if site.opcode.startswith("wmma.load")]
-    waves, ideal = sum(s.wavefronts for s in loads), sum(s.wavefronts_ideal for s in loads)
+    waves = sum(site.wavefronts for site in loads)
+    ideal = sum(site.wavefronts_ideal for site in loads)
     print(f"{kernel:22} {waves:5,} wavefronts for loads, {ideal:,} at least (modelled)")
 
 # %%
@@ -273,7 +276,8 @@ for kernel in ("k10_wmma_shared_f16", "k10_wmma_shared"):
     built = gl.compile(kernel, target="sm_90")
     known = "wmma.load.a.sync.aligned.row.m16n16k16.shared" in built.ptx
     where, sass = "shared memory" if known else "somewhere", built.sass() or ""
-    print(f"{kernel:20} loads from {where}: {sass.count('LDSM')} LDSM, {sass.count(' LD.E')} generic")
+    print(f"{kernel:20} loads from {where}:", end=" ")
+    print(f"{sass.count('LDSM')} LDSM, {sass.count(' LD.E')} generic")
 
 # %% [markdown]
 # The same source, for BF16, compiles to *generic* loads, element pair by element pair (NVRTC 12.9, counted in SASS):
@@ -287,7 +291,8 @@ for kernel in ("k10_wmma_shared_f16", "k10_wmma_shared"):
 # FP32 kernel of chapter 09 stands among them.
 
 # %%
-KERNELS = ("k10_wmma_global", "k10_wmma_unpadded", "k10_wmma_shared", "k10_wmma_shared_f16")
+KERNELS = ("k10_wmma_global", "k10_wmma_unpadded", "k10_wmma_shared")
+KERNELS += ("k10_wmma_shared_f16",)
 
 
 def banks_allow(kernel):
@@ -297,10 +302,11 @@ def banks_allow(kernel):
 
 
 rows = []
-for kernel in ("k09_wide_patch", *KERNELS):
+for kernel in ("k09_wide_columns", *KERNELS):
     m = gl.measure(kernel, 4096, 4096, 4096)
-    measured = (f"{m.tflops:.1f}", f"{m.ratio:.2f}") if m.tflops else ("not recorded", "-")
-    rows.append((kernel, banks_allow(kernel) if kernel in KERNELS[1:3] else "-", *measured))
+    banks = banks_allow(kernel) if kernel in KERNELS[1:3] else "-"
+    measured = (f"{m.tflops:.1f}", f"{m.ratio:.2f}") if m.tflops else ("-", "-")
+    rows.append((kernel, banks, *measured))
 columns = ("kernel", "banks allow (modelled)", "TFLOP/s", "of cuBLAS")
 gl.plots.table.Table(f"4096 × 4096 × 4096, {m.label}", columns, tuple(rows))
 
@@ -311,7 +317,7 @@ gl.plots.table.Table(f"4096 × 4096 × 4096, {m.label}", columns, tuple(rows))
 # its generic loads: the same source in FP16 is 1.3 times as fast.
 
 # %%
-counters = {kernel: gl.count(kernel, 256, 256, 256) for kernel in (KERNELS[0], KERNELS[2])}
+counters = {name: gl.count(name, 256, 256, 256) for name in KERNELS[:3:2]}
 gl.plots.recorded_roofline(
     "H200", "bfloat16", kernels=list(counters), bytes="requested", counters=counters
 )

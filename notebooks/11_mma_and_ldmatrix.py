@@ -97,7 +97,8 @@ print("C: 4 elements of 32 lanes as derived")
 # %%
 def multiply(kernel):
     rng = np.random.default_rng(1)
-    A, B = (rng.standard_normal(shape).astype(np.float16) for shape in ((16, 16), (16, 8)))
+    A = rng.standard_normal((16, 16)).astype(np.float16)
+    B = rng.standard_normal((16, 8)).astype(np.float16)
     D = np.full((16, 8), np.nan, np.float32)
     gl.launch(kernel, A.view(np.uint16), B.view(np.uint16), D, grid=1, block=32)
     return np.abs(D - A.astype(float) @ B.astype(float)).max()
@@ -193,7 +194,8 @@ gl.plots.fragments("ldmatrix.x4.trans", lane=5)
 #             }
 #             for (int j = 0; j < WN / 16; ++j) {
 #                 int row = k + lane % 16, c = wn / 8 + 2 * j + lane / 16;
-#                 ldmatrix_x4_trans(frag_b[j], shared_address(&smem_b[plain<BN / 8>(row, c)]));
+#                 const uint4& from = smem_b[plain<BN / 8>(row, c)];
+#                 ldmatrix_x4_trans(frag_b[j], shared_address(&from));
 #             }
 #             for (int i = 0; i < WM / 16; ++i)
 #                 for (int j = 0; j < WN / 8; ++j)
@@ -230,13 +232,18 @@ gl.check(mma, rule=rule)
 
 # %%
 def loads(kernel):
-    return [a for a in gl.trace(kernel, 128, 128, 64) if a.site.opcode.startswith("ldmatrix")]
+    trace = gl.trace(kernel, 128, 128, 64)
+    return [a for a in trace if a.site.opcode.startswith("ldmatrix")]
+
+
+def loads_of_b(kernel):
+    return [a for a in loads(kernel) if ".trans" in a.site.opcode]
 
 
 gl.plots.matrix_rows(loads("k11_mma")[0])
 
 # %%
-gl.plots.matrix_rows(next(a for a in loads("k11_mma") if ".trans" in a.site.opcode))
+gl.plots.matrix_rows(loads_of_b("k11_mma")[0])
 
 # %% [markdown]
 # All eight, both times. A row of 16 bytes covers four banks; eight rows are free of conflicts only if they start on
@@ -257,13 +264,14 @@ def region(name):
     return kernels.spec(name).path.read_text().split("region: kernel")[1].splitlines()
 
 
-for line in difflib.unified_diff(region("k11_mma"), region("k11_swizzled"), n=0, lineterm=""):
+texts = region("k11_mma"), region("k11_swizzled")
+for line in difflib.unified_diff(*texts, n=0, lineterm=""):
     if line[0] == "+" and "[" in line:
         print(line)
 gl.check("k11_swizzled")
 
 # %%
-gl.plots.matrix_rows(next(a for a in loads("k11_swizzled") if ".trans" in a.site.opcode))
+gl.plots.matrix_rows(loads_of_b("k11_swizzled")[0])
 
 # %% [markdown]
 # Stores of chunks and both kinds of `ldmatrix` are free now. What may that buy? A wavefront takes one cycle of an SM:
@@ -275,7 +283,8 @@ for kernel, c in counted.items():
     shared = c.total(space="shared")
     most = c.flops / shared.wavefronts * 132 * 1.98e9 / 1e12
     excess = shared.excess_wavefronts
-    print(f"{kernel:18} {excess:6,} excess wavefronts; banks allow {most:4.0f} TFLOP/s (modelled)")
+    print(f"{kernel:18} {excess:6,} excess wavefronts;", end=" ")
+    print(f"banks allow {most:4.0f} TFLOP/s (modelled)")
 
 # %% [markdown]
 # ## Two of everything
@@ -365,7 +374,8 @@ gl.check(double_buffer, rule=rule)
 for kernel, c in counted.items():
     stores = c.total(space="global", op="st")
     needed = stores.bytes // 32
-    print(f"{kernel:18} {stores.requests:5,} requests, {stores.sectors:5,} sectors of {needed:,}")
+    requests, sectors = stores.requests, stores.sectors
+    print(f"{kernel:18} {requests:5,} requests, {sectors:5,} sectors of {needed:,}")
 
 # %%
 gl.verdict("k11_double_buffer")
@@ -385,7 +395,7 @@ gl.verdict("k11_double_buffer")
 rows = []
 for kernel in ("k10_wmma_shared", *KERNELS[:2], "k11_two_stages", *KERNELS[2:]):
     m = gl.measure(kernel, 4096, 4096, 4096)
-    measured = (f"{m.tflops:.0f}", f"{m.ratio:.2f}") if m.tflops else ("not recorded", "-")
+    measured = (f"{m.tflops:.0f}", f"{m.ratio:.2f}") if m.tflops else ("-", "-")
     rows.append((kernel, *measured))
 columns = ("kernel", "TFLOP/s", "of cuBLAS")
 gl.plots.table.Table(f"4096 × 4096 × 4096, {m.label}", columns, tuple(rows))

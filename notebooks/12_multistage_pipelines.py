@@ -45,15 +45,18 @@ print(gl.device().reason)
 
 # %%
 measured = gl.machine.latencies()
-latency = {"L2": 250, "DRAM": 600} | {k: round(measured[k]) for k in ("L2", "DRAM") if measured}
+latency = {"L2": 250, "DRAM": 600}
+if measured:
+    latency = {level: round(measured[level]) for level in latency}
 
 
 def cycles_per_tile(BK, BM=128, BN=256, share=0.62):
-    return BM * BN * BK / (2048 * share)  # an H200's SM: 2,048 multiply-adds of bf16 per cycle
+    """An SM of an H200 makes 2,048 multiply-adds of bf16 per cycle at most."""
+    return BM * BN * BK / (2048 * share)
 
 
 def time_to_arrive(stages, BK):
-    """From the first step of a tile to the wait before the last step of the tile before the copied one."""
+    """From a tile's first step to the wait for the tile that was copied then."""
     return (stages - 1 - 16 / BK) * cycles_per_tile(BK)
 
 
@@ -77,8 +80,8 @@ wanted = gl.machine.bytes_in_flight(latency["DRAM"] / 1.98, h200.bandwidth_gbs)
 print(f"DRAM wants {wanted / 1e6:.1f} MB in flight")
 for stages in (2, 3, 4, 5):
     tile = 2 * 32 * (128 + 256)
-    flight = 132 * (stages - 1) * tile
-    print(f"{stages} stages: {stages * tile // 1024} KB per SM, {flight / 1e6:.1f} MB in flight")
+    held, flight = stages * tile // 1024, 132 * (stages - 1) * tile
+    print(f"{stages} stages: {held} KB per SM, {flight / 1e6:.1f} MB in flight")
 
 # %% [markdown]
 # So bytes are no problem even with two stages; *time* is. These are two different shortages, and a queue cures one of
@@ -120,19 +123,21 @@ gl.widgets.timeline(
 
 # %%
 def open_groups(tiles, S, empty_commits):
-    """Return for each tile the groups, by their tile, that may be open after the wait for it."""
+    """Return for each tile the groups that may be open after the wait for it."""
     groups, found = [*range(min(S - 1, tiles))], []
     for tile in range(tiles):
         found.append([g for g in groups[-(S - 2):] if g is not None])
-        if tile + S - 1 < tiles or empty_commits:
-            groups.append(tile + S - 1 if tile + S - 1 < tiles else None)
+        copied = tile + S - 1
+        if copied < tiles or empty_commits:
+            groups.append(copied if copied < tiles else None)
     return found
 
 
 for name, empty in (("commit in every turn", True), ("no commit at the end", False)):
     print(name)
     for tile, still in enumerate(open_groups(7, 4, empty)):
-        print(f"  tile {tile}: may be open {still}", "<- and read now" if tile in still else "")
+        mark = "<- and read now" if tile in still else ""
+        print(f"  tile {tile}: may be open {still}", mark)
 
 # %% [markdown]
 # ## The kernel
@@ -212,10 +217,8 @@ for name, empty in (("commit in every turn", True), ("no commit at the end", Fal
 # }
 
 # %% [markdown]
-# - **The order in a turn.** The copy first, then the fragments, then 32 `mma`: what takes longest starts first. An
-#   earlier version fetched first and computed every address anew. ptxas put the last `ldmatrix` behind all the `mma`
-#   of its step; with 167 instructions per tile instead of 141 it had 338 TFLOP/s where this one had 471 (H200, 8192,
-#   one run).
+# - **The order in a turn.** The copy first, then the fragments, then 32 `mma`: what takes longest starts first.
+#   With the fetch first, ptxas puts the last `ldmatrix` behind all the `mma` of its step, and nothing hides it.
 # - **One barrier** says both: everybody's part of the next tile has landed, and nobody reads stage `fill` any more.
 # - **Zeros.** Outside the matrices `cp.async` reads 0 bytes and fills with zeros, so `K`'s tail needs no other code.
 # - **Shared memory is dynamic.** A static array may have 48 KB, for the compiler; one CTA may have 227 KB on Hopper,
@@ -285,7 +288,8 @@ for order in (guide, grouped):
     for size in (16, 9):
         tiles = {order(i, size, size) for i in range(size * size)}
         inside = {(m, n) for m, n in tiles if m < size and n < size}
-        print(f"{order.__name__:8} {size} × {size}: {size * size - len(inside)} tiles missing")
+        missing = size * size - len(inside)
+        print(f"{order.__name__:8} {size} × {size}: {missing} tiles missing")
 
 # %% [markdown]
 # At 9 × 9 the last width holds one column, but the formula still deals out eight: 7 CTAs work outside of `C`, and 7
@@ -298,24 +302,26 @@ for order in (guide, grouped):
 
 # %%
 QUEUES = [(2, 32), (3, 32), (4, 32), (5, 32), (2, 64), (3, 64), (4, 64)]
-names = {(S, BK): f"k12_{S}_stages_of_{BK}" for S, BK in QUEUES} | {(3, 64): "k12_tile_order"}
+names = {(S, BK): f"k12_{S}_stages_of_{BK}" for S, BK in QUEUES}
 found = {q: gl.measure(name, 4096, 4096, 4096) for q, name in names.items()}
 print("stages  BK  KB of shared memory  time to arrive  TFLOP/s at 4096")
 for (S, BK), m in found.items():
     rate = f"{m.tflops:.0f}" if m.tflops else "not recorded yet"
-    print(f"{S:6} {BK:3} {S * 2 * BK * 384 // 1024:20} {time_to_arrive(S, BK):15.0f}  {rate}")
+    held, time = S * 2 * BK * 384 // 1024, time_to_arrive(S, BK)
+    print(f"{S:6} {BK:3} {held:20} {time:15.0f}  {rate}")
 
 # %%
 by_BK = {"BK = 32": [], "BK = 64": []}
 for (S, BK), m in found.items():
     by_BK[f"BK = {BK}"] += [(S, m.tflops)] if m.tflops else []
-gl.plots.lines(by_BK, x="stages", y="TFLOP/s", title="Stages at 4096 × 4096 × 4096, H200")
+title = "Stages at 4096 × 4096 × 4096, H200"
+gl.plots.lines(by_BK, x="stages", y="TFLOP/s", title=title)
 
 # %% [markdown]
 # **Outcome** (H200, 2026-11-30). Two stages of 32 `k` are far behind, as their 413 cycles said. Three have three
 # times as long and come close to the best of their `BK`; the fourth and fifth add next to nothing. With `BK = 64`
-# there are half as many waits and barriers per `k`: from three stages on these queues are the fastest. (The rung,
-# three stages of 64, was recorded in another run than the studies; side by side three and four differ by 1 %.)
+# there are half as many waits and barriers per `k`: from three stages on these queues are the fastest. (Three stages
+# of 64 are the rung, measured here beside the others.)
 
 # %% [markdown]
 # One guide found three stages *slower* than two, and `BK = 64` slower than 32, on a laptop's RTX 5060, and guessed at
@@ -328,23 +334,40 @@ gl.plots.lines(by_BK, x="stages", y="TFLOP/s", title="Stages at 4096 × 4096 × 
 # **Predict** the gain at 4096 and at 8192. There are 16 and 32 columns of tiles, and 132 CTAs at a time.
 
 # %%
-for size in (4096, 8192):
+def profile_of(measurement):
+    return (measurement.record or {}).get("profile", {})
+
+
+for shape in ((4096, 4096, 4096), (8192, 8192, 8192), (4096, 16384, 4096)):
+    print(*shape, sep=" × ")
     for kernel in ("k12_multistage", "k12_tile_order"):
-        m = gl.measure(kernel, size, size, size)
-        profile = (m.record or {}).get("profile", {})
+        m = gl.measure(kernel, *shape)
         rate = f"{m.tflops:.0f} TFLOP/s" if m.tflops else "not recorded yet"
-        hits = f", L2 hit rate {profile['l2_hit_pct']:.0f} %" if "l2_hit_pct" in profile else ""
-        print(f"{size}: {kernel:15} {rate}{hits}")
+        hits = profile_of(m).get("l2_hit_pct")
+        print(f"  {kernel:15} {rate}", f"L2 hit rate {hits:.0f} %" if hits else "")
 
 # %% [markdown]
 # **Outcome** (H200, 2026-11-30). Next to none: at 4096 a wave along the rows *is* a block, of 8 rows and 16 columns,
 # and L2 hits are no rarer than with groups. An L2 of 60 MB forgives a lot; the order is for wide `C`, as in the
 # figure, and for smaller caches.
+#
+# And where no 16 divides anything? Rows of 4,097 elements start at any multiple of 2 bytes. `cp.async` has no such
+# size, so `gemm<false>` copies element by element. **Predict:** what does that cost us, and what cuBLAS?
+
+# %%
+m = gl.measure("k12_tile_order", 4095, 4097, 1023)
+if m.record:
+    print(f"ours {m.tflops:.0f} TFLOP/s, cuBLAS {m.record['rival_best_tflops']:.0f}")
+
+# %% [markdown]
+# Both lose most of their speed: whoever can choose pads the rows of a matrix to multiples of 16 bytes.
 
 # %%
 RUNGS = ["k11_double_buffer", "k12_multistage", "k12_tile_order"]
 counters = {kernel: gl.count(kernel, 128, 256, 256) for kernel in RUNGS}
-gl.plots.recorded_roofline("H200", "bfloat16", kernels=RUNGS, bytes="requested", counters=counters)
+gl.plots.recorded_roofline(
+    "H200", "bfloat16", kernels=RUNGS, bytes="requested", counters=counters
+)
 
 # %% [markdown]
 # ## What limits us now?
@@ -356,17 +379,17 @@ gl.plots.recorded_roofline("H200", "bfloat16", kernels=RUNGS, bytes="requested",
 # What do the counters say of the last step?
 
 # %%
-m = gl.measure("k12_tile_order", 4096, 4096, 4096)
-profile = (m.record or {}).get("profile", {})
+profile = profile_of(gl.measure("k12_tile_order", 4096, 4096, 4096))
 for name in ("tensor_pct", "issue_pct"):
-    print(f"{name}: {profile[name]:.0f} %" if name in profile else f"{name}: not recorded yet")
-stalls = {name[6:]: value for name, value in profile.items() if name.startswith("stall_") and value >= 0.1}
-ordered = sorted(stalls.items(), key=lambda stall: -stall[1])
-print("cycles that a warp waits, per instruction:", ", ".join(f"{n} {c:.1f}" for n, c in ordered))
+    print(name, f"{profile[name]:.0f} %" if name in profile else "not recorded yet")
+stalls = {name[6:]: c for name, c in profile.items() if name.startswith("stall_")}
+print("cycles that a warp waits, per instruction:")
+for name, cycles in sorted(stalls.items(), key=lambda stall: -stall[1])[:6]:
+    print(f"  {cycles:.1f} {name}")
 
 # %%
 gl.plots.ladder_table({
-    "k11_double_buffer": ("two stages: too late", "copies have less than a tile's time"),
+    "k11_double_buffer": ("two stages: too late", "copies: less than a tile's time"),
     "k12_multistage": ("three stages: in time", "waits and barriers, mma.sync's rate"),
     "k12_tile_order": ("no faster at this size", "mma.sync's rate"),
 })

@@ -42,7 +42,8 @@ print(gl.device().reason)
 h200 = gl.hardware.gpu("H200")
 for dtype in ("float32", "tf32", "bfloat16", "float16", "int8"):
     peak = h200.peak(dtype)
-    print(f"{dtype:9} {peak:6,.0f} TFLOP/s dense (published), {peak / h200.peak('float32'):4.1f} times FP32")
+    times = peak / h200.peak("float32")
+    print(f"{dtype:9} {peak:6,.0f} TFLOP/s dense (published), {times:4.1f} times FP32")
 
 # %%
 gl.plots.number_formats("FP32", "TF32", "BF16", "FP16", "INT8")
@@ -66,8 +67,10 @@ def tf32(x, half=0x1000):
 
 a, b = np.random.default_rng(0).standard_normal((2, 1 << 20), dtype=np.float32)
 for name, half in (("rounded", 0x1000), ("cut", 0)):
-    error = np.abs(tf32(a, half).astype(float) * tf32(b, half) / (a.astype(float) * b) - 1).max()
-    print(f"{name}: 1024.5 becomes {tf32(1024.5, half)}, products off by up to 2^{np.log2(error):.2f}")
+    product = tf32(a, half).astype(float) * tf32(b, half)
+    most = np.log2(np.abs(product / (a.astype(float) * b) - 1).max())
+    print(f"{name}: 1024.5 becomes {tf32(1024.5, half)},", end=" ")
+    print(f"products off by up to 2^{most:.2f}")
 
 # %% [markdown]
 # A factor is off by `2^-11` at most when rounded and by `2^-10` when cut, a product by the sum of two. Cutting also
@@ -78,7 +81,8 @@ for name, half in (("rounded", 0x1000), ("cut", 0)):
 
 # %%
 x = np.float32(3.14)
-paths = {"FP32": x * x, "one factor in TF32": float(tf32(x)) * float(x), "both in TF32": float(tf32(x)) ** 2}
+paths = {"FP32": x * x, "one factor in TF32": float(tf32(x)) * float(x)}
+paths["both in TF32"] = float(tf32(x)) ** 2
 for path, value in paths.items():
     print(f"{path:18} {value:.4f}")
 
@@ -94,7 +98,7 @@ for path, value in paths.items():
 # %%
 gl.check("k13_tf32")
 trace = gl.trace("k13_tf32", 256, 128, 32)
-gl.plots.bank_grid([access for access in trace if access.site.opcode.startswith("ld.shared")][:1])
+gl.plots.bank_grid(next(a for a in trace if a.site.opcode.startswith("ld.shared")))
 
 # %% [markdown]
 # (A swizzle of its own, `chunk ^ k % 4`, keeps four rows and two columns of chunks apart.)
@@ -108,9 +112,10 @@ gl.plots.bank_grid([access for access in trace if access.site.opcode.startswith(
 high = tf32(a)
 low = a - high
 kept = high.astype(float) + tf32(low)
-print(f"low / x:              up to 2^{np.log2(np.abs(low / a).max()):.1f}")
-print(f"x - (high + low):     up to 2^{np.log2(np.abs(kept / a - 1).max()):.1f} of x")
-print(f"low x low, left out:  up to 2^{2 * np.log2(np.abs(low / a).max()):.1f} of a product")
+part, lost = (np.log2(np.abs(x).max()) for x in (low / a, kept / a - 1))
+print(f"low / x:              up to 2^{part:.1f}")
+print(f"x - (high + low):     up to 2^{lost:.1f} of x")
+print(f"low x low, left out:  up to 2^{2 * part:.1f} of a product")
 
 # %% [markdown]
 # So `high · high + high · low + low · high` is off by some `2^-22` at worst, four roundings of FP32, and far less on
@@ -202,11 +207,13 @@ gl.check(three_tf32, rule=rule | {"math": "3xtf32"})
 # %%
 rng = np.random.default_rng(1)
 for K in (256, 1024):
-    A, B = rng.random((32, K), dtype=np.float32), rng.random((K, 32), dtype=np.float32)
+    A = rng.random((32, K), dtype=np.float32)
+    B = rng.random((K, 32), dtype=np.float32)
     exact = A.astype(float) @ B.astype(float)
     for name in ("k09_wide_patch", "k13_3xtf32_inside", "k13_3xtf32"):
-        C = np.asarray(gl.run(name, A, B, backend="emulator"))
-        print(f"K = {K:4} {name:18} mean error {np.mean(C / exact - 1):+.1e}, RMS {np.std(C / exact - 1):.1e}")
+        error = np.asarray(gl.run(name, A, B, backend="emulator")) / exact - 1
+        mean, rms = np.mean(error), np.std(error)
+        print(f"K = {K:4} {name:18} mean error {mean:+.1e}, RMS {rms:.1e}")
 
 # %% [markdown]
 # Summed inside, all three products' care is lost to the accumulator. Taken out of the tensor core after 8 `k`, the
@@ -218,10 +225,12 @@ for K in (256, 1024):
 # order at `K = 8192`, and which curves rise.
 
 # %%
-gl.plots.error_curves(formats=["INT8", "BF16", "FP16, FP16 sums", "FP16", "TF32", "cuBLAS TF32"])
+COARSE = ["INT8", "BF16", "FP16, FP16 sums", "FP16", "TF32", "cuBLAS TF32"]
+gl.plots.error_curves(formats=COARSE)
 
 # %%
-FINE = ["3xTF32, summed inside", "FP32, CUDA cores", "cuBLAS FP32", "3xTF32", "BF16x6", "BF16x9"]
+FINE = ["3xTF32, summed inside", "FP32, CUDA cores", "cuBLAS FP32"]
+FINE += ["3xTF32", "BF16x6", "BF16x9"]
 gl.plots.error_curves(formats=FINE)
 
 # %% [markdown]
@@ -242,7 +251,7 @@ gl.plots.error_curves(formats=FINE)
 # The largest errors tell the same story, five to ten times higher:
 
 # %%
-gl.plots.error_curves(kind="max", formats=["3xTF32, summed inside", "cuBLAS FP32", "3xTF32", "BF16x6"])
+gl.plots.error_curves(kind="max", formats=[FINE[0], *FINE[2:5]])
 
 # %% [markdown]
 # ## Nine products of BF16
@@ -252,7 +261,7 @@ gl.plots.error_curves(kind="max", formats=["3xTF32, summed inside", "cuBLAS FP32
 
 # %%
 def cut(x):
-    """Return three bf16 parts of float32, as float32: the upper 16 bits, then those of what is left, twice."""
+    """Return three bf16 parts as float32: the upper 16 bits, then those of the rest."""
     parts = []
     for _ in range(3):
         parts.append((x.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32))
@@ -265,7 +274,7 @@ print("exact:", bool((x[0].astype(float) + x[1] + x[2] == a).all()))
 for order in range(5):
     pairs = [(x[i].astype(float), y[order - i]) for i in range(3) if 0 <= order - i < 3]
     largest = max(np.abs(p * q / (a.astype(float) * b)).max() for p, q in pairs)
-    print(f"parts whose numbers add up to {order}: products up to 2^{np.log2(largest):.0f}")
+    print(f"parts that add up to {order}: products up to 2^{np.log2(largest):.0f}")
 
 # %% [markdown]
 # The six products up to order 2 leave out less than `2^-21` of a product at worst, and much less on average: that is
@@ -304,24 +313,27 @@ print(f"error of scaling: {error:.1e} of the RMS of C")
 # ## Measure
 #
 # **Predict** TFLOP/s at 4096 from products per multiply-add and from what `mma.sync` gives bf16 in chapter 12. (Rates
-# count useful operations: 3xTF32 makes three products for each.)
+# count useful operations, for INT8 of integers: 3xTF32 makes three products for each.)
 
 # %%
-FORMATS = ["k09_wide_patch", "k13_tf32", "k13_3xtf32", "k13_3xtf32_inside", "k13_bf16x6"]
-FORMATS += ["k13_bf16x9", "k12_tile_order"]
+FORMATS = ["k09_wide_columns", "k13_tf32", "k13_3xtf32", "k13_3xtf32_inside"]
+FORMATS += ["k13_bf16x6", "k13_bf16x9", "k12_tile_order", "k12_tile_order_f16"]
+FORMATS += ["k13_f16_acc", "k13_int8"]
 found = {kernel: gl.measure(kernel, 4096, 4096, 4096) for kernel in FORMATS}
 for kernel, m in found.items():
     rate = f"{m.tflops:6.1f} TFLOP/s" if m.tflops else "not recorded yet"
-    print(f"{kernel:18} {rate}", f"= {m.ratio:.2f} of cuBLAS in that type" if m.ratio else "")
+    share = f"= {m.ratio:.2f} of cuBLAS in that type" if m.ratio else ""
+    print(f"{kernel:18} {rate} {share}")
 
 # %%
 gl.plots.recorded_roofline("H200", "tf32", kernels=FORMATS[:6])
 
 # %%
-for kernel in (*FORMATS[1:], "k13_f16_acc", "k13_int8"):
-    shared, compiled = gl.count(kernel, 256, 256, 128).total(space="shared"), gl.compile(kernel)
-    registers = f"{compiled.registers} registers, {compiled.spill_bytes} bytes spilled"
-    print(f"{kernel:18} {shared.excess_wavefronts} excess wavefronts, {registers}")
+for kernel in FORMATS[1:]:
+    excess = gl.count(kernel, 256, 256, 128).total(space="shared").excess_wavefronts
+    built = gl.compile(kernel)
+    registers = f"{built.registers} registers, {built.spill_bytes} bytes spilled"
+    print(f"{kernel:18} {excess} excess wavefronts, {registers}")
 
 # %% [markdown]
 # ## What limits us now?
@@ -331,7 +343,7 @@ for kernel in (*FORMATS[1:], "k13_f16_acc", "k13_int8"):
 
 # %%
 gl.plots.ladder_table({
-    "k09_wide_patch": ("the FP32 lanes", "FP32's rate"),
+    "k09_wide_columns": ("the FP32 lanes", "FP32's rate"),
     "k13_tf32": ("half of bf16", "mma.sync's TF32 rate"),
     "k13_3xtf32": ("a third of TF32", "splits and additions between the mma"),
     "k13_bf16x6": ("a sixth of bf16", "the same"),
@@ -339,9 +351,16 @@ gl.plots.ladder_table({
 })
 
 # %% [markdown]
-# For 3xTF32 the profiler has the tensor pipe busy 59 % of the time, and every second issue slot taken (H200, 4096):
-# four instructions stand beside each `mma`, most of them for splitting the same float again in every warp that reads
-# it. (INT8 is the fast end: 776 TFLOP/s at 8192³ in one run, where bf16 had 482.)
+# What does the profiler say of 3xTF32?
+
+# %%
+profile = (found["k13_3xtf32"].record or {}).get("profile", {})
+for name, what in ("tensor_pct", "tensor pipe busy"), ("issue_pct", "issue slots"):
+    print(what, f"{profile[name]:.0f} %" if name in profile else "not recorded yet")
+
+# %% [markdown]
+# Neither is full. Four instructions stand beside each `mma`, most of them for splitting the same float again in every
+# warp that reads it.
 #
 # One thing has stayed the same through four chapters: threads compute addresses, one for every 16 bytes. Who else
 # could? That is chapter 14.

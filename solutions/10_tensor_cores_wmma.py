@@ -139,10 +139,12 @@ gl.exercise("10.2").check(repaired)
 #             load_tile(frag_b[i], patch, B, K, N, k0, n0 + 16 * i);
 #         }
 #         for (int i = 0; i < 2; ++i)
-#             for (int j = 0; j < 2; ++j) wmma::mma_sync(acc[i][j], frag_a[i], frag_b[j], acc[i][j]);
+#             for (int j = 0; j < 2; ++j)
+#                 wmma::mma_sync(acc[i][j], frag_a[i], frag_b[j], acc[i][j]);
 #     }
 #     for (int i = 0; i < 2; ++i)
-#         for (int j = 0; j < 2; ++j) store_tile(C, M, N, m0 + 16 * i, n0 + 16 * j, acc[i][j], patch_c);
+#         for (int j = 0; j < 2; ++j)
+#             store_tile(C, M, N, m0 + 16 * i, n0 + 16 * j, acc[i][j], patch_c);
 #     // ### END SOLUTION
 # }
 

@@ -61,7 +61,8 @@ gl.exercise("11.1").check(owner)
 # extern "C" __global__ void seated(const T* A, const T* B, T* C, int M, int N, int K) {
 #     __shared__ uint4 smem_a[16 * 2], smem_b[16 * 2];
 #     float d[2][4] = {};
-#     int lane = threadIdx.x, g = lane / 4, t = lane % 4, m0 = blockIdx.y * 16, n0 = blockIdx.x * 16;
+#     int lane = threadIdx.x, g = lane / 4, t = lane % 4;
+#     int m0 = blockIdx.y * 16, n0 = blockIdx.x * 16;
 #     for (int k0 = 0; k0 < K; k0 += 16) {
 #         int row = lane / 2, c = lane % 2;
 #         smem_a[row * 2 + c] = load_chunk(A, M, K, m0 + row, k0 + c * 8);
@@ -120,25 +121,32 @@ gl.exercise("11.2").check(seated)
 # extern "C" __global__ void placed(const T* A, const T* B, T* C, int M, int N, int K) {
 #     __shared__ uint4 smem_a[64 * 2], smem_b[16 * 8];
 #     float d[2][4][4] = {};
-#     int tid = threadIdx.x, warp = tid / 32, lane = tid % 32, row = lane % 16, half = lane / 16;
-#     int m0 = blockIdx.y * 64, n0 = blockIdx.x * 64, wm = warp % 2 * 32, wn = warp / 2 * 32;
+#     int tid = threadIdx.x, warp = tid / 32, lane = tid % 32;
+#     int m0 = blockIdx.y * 64, n0 = blockIdx.x * 64;
+#     int wm = warp % 2 * 32, wn = warp / 2 * 32, row = lane % 16, half = lane / 16;
 #     for (int k0 = 0; k0 < K; k0 += 16) {
-#         smem_a[place_a(tid / 2, tid % 2)] = load_chunk(A, M, K, m0 + tid / 2, k0 + tid % 2 * 8);
-#         smem_b[place_b(tid / 8, tid % 8)] = load_chunk(B, K, N, k0 + tid / 8, n0 + tid % 8 * 8);
+#         uint4& to_a = smem_a[place_a(tid / 2, tid % 2)];
+#         uint4& to_b = smem_b[place_b(tid / 8, tid % 8)];
+#         to_a = load_chunk(A, M, K, m0 + tid / 2, k0 + tid % 2 * 8);
+#         to_b = load_chunk(B, K, N, k0 + tid / 8, n0 + tid % 8 * 8);
 #         __syncthreads();
 #         unsigned a[2][4], b[2][2][2];
 #         for (int i = 0; i < 2; ++i) {
-#             ldmatrix_x4(a[i], shared_address(&smem_a[place_a(wm + 16 * i + row, half)]));
-#             ldmatrix_x4_trans(b[i], shared_address(&smem_b[place_b(row, wn / 8 + 2 * i + half)]));
+#             const uint4& row_a = smem_a[place_a(wm + 16 * i + row, half)];
+#             const uint4& row_b = smem_b[place_b(row, wn / 8 + 2 * i + half)];
+#             ldmatrix_x4(a[i], shared_address(&row_a));
+#             ldmatrix_x4_trans(b[i], shared_address(&row_b));
 #         }
 #         for (int i = 0; i < 2; ++i)
-#             for (int j = 0; j < 4; ++j) mma_m16n8k16_f32_T(d[i][j], a[i], b[j / 2][j % 2]);
+#             for (int j = 0; j < 4; ++j)
+#                 mma_m16n8k16_f32_T(d[i][j], a[i], b[j / 2][j % 2]);
 #         __syncthreads();
 #     }
 # #pragma unroll
 #     for (int e = 0; e < 32; ++e) {
 #         int i = e / 16, j = e / 4 % 4, r = e % 4;
-#         int m = m0 + wm + 16 * i + lane / 4 + r / 2 * 8, n = n0 + wn + 8 * j + lane % 4 * 2 + r % 2;
+#         int m = m0 + wm + 16 * i + lane / 4 + r / 2 * 8;
+#         int n = n0 + wn + 8 * j + lane % 4 * 2 + r % 2;
 #         if (m < M && n < N) C[(size_t)m * N + n] = narrow(d[i][j][r]);
 #     }
 # }

@@ -51,7 +51,8 @@ print(gl.device().reason)
 # __device__ void gemm(Tiles* stages, const T* A, const T* B, T* C, int M, int N, int K) {
 #     Fragments<16, BN> frag;
 #     float acc[1][BN / 8][4] = {};
-#     int warp = threadIdx.x / 32, m0 = blockIdx.y * BM, n0 = blockIdx.x * BN, tiles = (K + BK - 1) / BK;
+#     int warp = threadIdx.x / 32, m0 = blockIdx.y * BM, n0 = blockIdx.x * BN;
+#     int tiles = (K + BK - 1) / BK;
 #     auto copy = [&](int stage, int tile) {  // no group yet
 #         stages[stage].copy<WIDE, THREADS>(A, B, M, N, K, m0, n0, tile * BK);
 #     };
@@ -150,7 +151,8 @@ gl.exercise("12.2").check(stages_needed)
 # __device__ void gemm(Tiles* stages, const T* A, const T* B, T* C, int M, int N, int K) {
 #     Fragments<16, BN> frag;
 #     float acc[1][BN / 8][4] = {};
-#     int warp = threadIdx.x / 32, m0 = blockIdx.y * BM, n0 = blockIdx.x * BN, tiles = (K + BK - 1) / BK;
+#     int warp = threadIdx.x / 32, m0 = blockIdx.y * BM, n0 = blockIdx.x * BN;
+#     int tiles = (K + BK - 1) / BK;
 #     auto copy = [&](int stage, int tile) {  // no group yet
 #         stages[stage].copy<WIDE, THREADS>(A, B, M, N, K, m0, n0, tile * BK);
 #     };
@@ -219,7 +221,7 @@ gl.exercise("12.3").check(mended)
 # %% tags=["exercise"] gemmlab={"exercise": "12.4"}
 def tile_of(i, tiles_m, tiles_n):
     ### BEGIN SOLUTION
-    ### SKELETON: width = 8  # as one guide has it; right where tiles_n is a multiple of 8
+    ### SKELETON: width = 8  # one guide: right where tiles_n is a multiple of 8
     ### SKELETON: return i // width % tiles_m, i % width + i // (width * tiles_m) * width
     rows = 8
     first, inside = i // (rows * tiles_n) * rows, i % (rows * tiles_n)

@@ -98,13 +98,17 @@ gl.exercise("13.2").check(with_tf32)
 #     // ### END SOLUTION
 # }
 #
-# extern "C" __global__ void fine(const float* A, const float* B, float* C, int M, int N, int K) {
-#     int g = threadIdx.x / 4, t = threadIdx.x % 4, m0 = blockIdx.y * 16, n0 = blockIdx.x * 8;
+# extern "C" __global__ void fine(const float* A, const float* B, float* C,
+#                                 int M, int N, int K) {
+#     int g = threadIdx.x / 4, t = threadIdx.x % 4;
+#     int m0 = blockIdx.y * 16, n0 = blockIdx.x * 8;
 #     float acc[4] = {};
 #     for (int k = 0; k < K; k += 8) {
 #         unsigned a[4], b[2], a_low[4], b_low[2];
-#         for (int r = 0; r < 4; ++r)
-#             split(element(A, M, K, m0 + g + r % 2 * 8, k + t + r / 2 * 4), a[r], a_low[r]);
+#         for (int r = 0; r < 4; ++r) {
+#             int m = m0 + g + r % 2 * 8, at = k + t + r / 2 * 4;
+#             split(element(A, M, K, m, at), a[r], a_low[r]);
+#         }
 #         for (int r = 0; r < 2; ++r)
 #             split(element(B, K, N, k + t + r * 4, n0 + g), b[r], b_low[r]);
 #         // ### BEGIN SOLUTION
@@ -148,8 +152,10 @@ gl.exercise("13.3").check(fine)
 #     return row < rows && col < cols ? __half_as_ushort(X[row * cols + col]) : 0;
 # }
 #
-# extern "C" __global__ void wide(const __half* A, const __half* B, float* C, int M, int N, int K) {
-#     int g = threadIdx.x / 4, t = threadIdx.x % 4 * 2, m0 = blockIdx.y * 16, n0 = blockIdx.x * 8;
+# extern "C" __global__ void wide(const __half* A, const __half* B, float* C,
+#                                 int M, int N, int K) {
+#     int g = threadIdx.x / 4, t = threadIdx.x % 4 * 2;
+#     int m0 = blockIdx.y * 16, n0 = blockIdx.x * 8;
 #     // ### BEGIN SOLUTION
 #     // ### SKELETON: unsigned acc[2] = {};
 #     // ### SKELETON: for (int k = 0; k + 16 <= K; k += 16) {
@@ -176,7 +182,8 @@ gl.exercise("13.3").check(fine)
 #     for (int r = 0; r < 4; ++r) {
 #         int m = m0 + g + r / 2 * 8, n = n0 + t + r % 2;
 #         // ### BEGIN SOLUTION
-#         // ### SKELETON: float sum = __half2float(__ushort_as_half(acc[r / 2] >> r % 2 * 16 & 0xffff));
+#         // ### SKELETON: unsigned short bits = acc[r / 2] >> r % 2 * 16;
+#         // ### SKELETON: float sum = __half2float(__ushort_as_half(bits));
 #         float sum = acc[r];
 #         // ### END SOLUTION
 #         if (m < M && n < N) C[m * N + n] = sum;

@@ -82,11 +82,13 @@ gl.exercise("14.1").check(refused)
 #     mbarrier_t full[STAGES], empty[STAGES];
 # };
 #
-# extern "C" __global__ void asked(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C,
-#                                  int M, int N, int K) {
+# extern "C" __global__ void
+#     asked(const __grid_constant__ CUtensorMap A,
+#           const __grid_constant__ CUtensorMap B, T* C, int M, int N, int K) {
 #     extern __shared__ __align__(1024) unsigned char raw[];
 #     Shared& s = *reinterpret_cast<Shared*>(raw);
-#     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, steps = (K + BK - 1) / BK;
+#     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+#     const int steps = (K + BK - 1) / BK;
 #     const int m0 = blockIdx.y * BM, n0 = blockIdx.x * BN;
 #     if (threadIdx.x == 0) {
 #         for (int i = 0; i < STAGES; ++i) {
@@ -156,11 +158,13 @@ gl.exercise("14.2").check(asked)
 #     mbarrier_t full[STAGES], empty[STAGES];
 # };
 #
-# extern "C" __global__ void ring(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C,
-#                                 int M, int N, int K) {
+# extern "C" __global__ void
+#     ring(const __grid_constant__ CUtensorMap A,
+#          const __grid_constant__ CUtensorMap B, T* C, int M, int N, int K) {
 #     extern __shared__ __align__(1024) unsigned char raw[];
 #     Shared& s = *reinterpret_cast<Shared*>(raw);
-#     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, steps = (K + BK - 1) / BK;
+#     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+#     const int steps = (K + BK - 1) / BK;
 #     const int m0 = blockIdx.y * BM, n0 = blockIdx.x * BN;
 #     if (threadIdx.x == 0) {
 #         for (int i = 0; i < STAGES; ++i) {
@@ -242,8 +246,10 @@ gl.exercise("14.3").check(ring)
 #     mbarrier_t full;
 # };
 #
-# extern "C" __global__ void boxed(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B,
-#                                  const __grid_constant__ CUtensorMap C, int M, int N, int K) {
+# extern "C" __global__ void
+#     boxed(const __grid_constant__ CUtensorMap A,
+#           const __grid_constant__ CUtensorMap B,
+#           const __grid_constant__ CUtensorMap C, int M, int N, int K) {
 #     extern __shared__ __align__(1024) unsigned char raw[];
 #     Shared& s = *reinterpret_cast<Shared*>(raw);
 #     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;

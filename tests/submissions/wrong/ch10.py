@@ -109,7 +109,7 @@ WRONG = {
                     "",
                 ),
                 (
-                    "for (int j = 0; j < 2; ++j) " + MULTIPLY + ";",
+                    "for (int j = 0; j < 2; ++j)\n                " + MULTIPLY + ";",
                     "for (int j = 0; j < 2; ++j) {\n"
                     "                load_tile(frag_a[i], patch, A, M, K, m0 + 16 * i, k0);\n"
                     "                load_tile(frag_b[j], patch, B, K, N, k0, n0 + 16 * j);\n                "
@@ -123,7 +123,7 @@ WRONG = {
             "replace": [
                 ("            load_tile(frag_b[i], patch, B, K, N, k0, n0 + 16 * i);\n", ""),
                 (
-                    "for (int j = 0; j < 2; ++j) " + MULTIPLY + ";",
+                    "for (int j = 0; j < 2; ++j)\n                " + MULTIPLY + ";",
                     "for (int j = 0; j < 2; ++j) {\n"
                     "                load_tile(frag_b[j], patch, B, K, N, k0, n0 + 16 * j);\n"
                     "                " + MULTIPLY + ";\n            }",
