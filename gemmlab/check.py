@@ -8,36 +8,26 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from dataclasses import dataclass
 
 import numpy as np
 
-from gemmlab import gpu, reference
-from gemmlab.args import Geometry
 from gemmlab.backend import choose_backend, obstacle, sms_of
-from gemmlab.call import ROW_BYTES, Call
-from gemmlab.case import Case
 from gemmlab.compile import Compiled
 from gemmlab.device import device
-from gemmlab.errors import CheckError, GemmlabError
-from gemmlab.launch import emulate, enqueue, prepare
-from gemmlab.patterns import explain
+from gemmlab.errors import GemmlabError
 from gemmlab.progress import progress
 from gemmlab.reference import Problem
-from gemmlab.rules import depends_on_sms, dynamic_shared, launch_rule, mapped
+from gemmlab.rules import depends_on_sms, dynamic_shared, launch_rule
 from gemmlab.source import resolve
+from gemmlab.trial import Trial
 
-GUARD_BYTES = 4096  # around each array on a GPU; the emulator watches every address itself
 EMULATED_WORK = 64**3  # M·N·K up to which a shape that ran on a GPU is emulated as well
 SCALES = (1.0, 1e3, 1e-3)
 LONG_K = 2048  # where rounding float32 to TF32 shows
 RING_STEPS = 8  # tiles of K that every ring of stages goes round in, for types whose rounding does not matter so
-SCHEDULES = ("early", 1)  # of the emulator, for asynchronous kernels beside "late": when copies land, who runs first
-ASYNCHRONOUS = re.compile(r"^\s*(?:@!?%\w+\s+)?(?:cp\.async|wgmma\.mma_async|mbarrier\.)", re.MULTILINE)
-SHOWN_FINDINGS = 2
+SCHEDULES = ("early", 1)  # of the emulator beside "late": when copies land, who runs first
 FEW_SMS = 2  # of the GPU that persistent kernels also meet on the emulator, so that a CTA gets several tiles
-UNFINISHED = {"deadlock", "livelock"}  # rules under which the values say nothing
 
 
 @dataclass(frozen=True)
@@ -104,7 +94,7 @@ def check(kernel, shapes=None, backend=None, rule=None, *, seed=None, quiet=Fals
     launched (see kernels.rule); it may also name types ("a_dtype") and the layout. `grid=`, `block=` and `shared=`
     override it. `shapes`: (M, N, K) triples instead of the default ones. `seed` makes the data repeatable. On a GPU
     (unless backend="gpu") the small shapes run on the emulator too, for races and addresses that values do not show.
-    Kernels with asynchronous copies or multiplications run at a shape of several stages in other schedules too.
+    Kernels with asynchronous work, flags or atomics run at a shape of several stages in other schedules too.
     """
     rule = launch_rule(kernel, rule, **launch)
     code, spec = (kernel, kernel.spec) if isinstance(kernel, Compiled) else resolve(kernel)
@@ -125,22 +115,22 @@ def check(kernel, shapes=None, backend=None, rule=None, *, seed=None, quiet=Fals
         remarks[f"not on the GPU: {obstacle(kernel, shared)}"] = None
     warnings: dict[tuple, str] = {}
     scales = itertools.cycle(SCALES)
-    padded: dict[str, int] = {}
+    padded: dict[str, set] = {}
     for number, (where, shape) in enumerate(progress(runs, f"check {name}", quiet)):
         few = where == "emulator" and depends_on_sms(rule) and (number % 2 == 0 or shape == shapes[-1])
         sms = max(FEW_SMS, math.prod(rule.get("cluster") or (1,))) if few else sms_of(kernel, where)
         trial = Trial(kernel, name, rule, problem, where, shape, sms)
         trial.run(rng, next(scales))
-        if trial.asynchronous and shape == _several_stages(shapes, rule):
+        if trial.unordered and shape == _several_stages(shapes, rule):
             for other in SCHEDULES:
                 Trial(kernel, name, rule, problem, where, shape, sms, other).run(rng, next(scales))
         remarks.update(dict.fromkeys(trial.remarks))
         for array in trial.padded:
-            padded[array] = padded.get(array, 0) + 1
+            padded.setdefault(array, set()).add(shape)
         for found in trial.warnings:
             warnings.setdefault((found.rule, found.file, found.line), str(found))
     if padded:
-        many = ", ".join(f"{array} at {times} of {len(runs)} shapes" for array, times in padded.items())
+        many = ", ".join(f"{array} at {len(some)} of {len(shapes)} shapes" for array, some in padded.items())
         remarks[f"rows padded to multiples of 16 bytes for TMA: {many}"] = None
     emulated = any(where == "emulator" for where, _ in runs)
     result = CheckResult(name, backend, tuple(shapes), emulated, tuple(remarks), tuple(warnings.values()))
@@ -166,125 +156,3 @@ def _validated(shapes) -> tuple | None:
         if len(shape) != 3 or not whole or min(shape) < 1:
             raise GemmlabError(f"shape {shape!r}: give three integers M, N, K of at least 1")
     return tuple(tuple(map(int, shape)) for shape in shapes)
-
-
-@dataclass
-class Trial:
-    """One shape of a check: draws data, launches, judges. `sms`: SMs of the GPU that a launch rule is told.
-
-    `schedule` is the emulator's; `asynchronous` is known after a run there.
-    """
-
-    kernel: object
-    name: str
-    rule: dict
-    problem: Problem
-    backend: str
-    shape: tuple[int, int, int]
-    sms: int
-    schedule: str | int = "late"
-    asynchronous: bool = False
-    remarks: tuple[str, ...] = ()
-    warnings: tuple = ()
-    padded: tuple[str, ...] = ()
-
-    def run(self, rng: np.random.Generator, scale: float) -> None:
-        """Raise CheckError if the kernel is wrong at this shape."""
-        M, N, K = self.shape
-        A, B = self.problem.inputs(rng, M, N, K, scale)
-        workspace = None
-        for number in range(2 if "W" in self.rule["args"] else 1):
-            C, findings, damage, workspace = self.launch(A, B, None, workspace)
-            unwritten = _bits(C) == _bits(_unset((M, N), C.dtype))
-            wrong = self.judge(A, B, C, unwritten)
-            if number and (wrong or damage):
-                damage = ["right at the first launch, not at the second: W must be left as it was found", *damage]
-            if wrong or damage or findings:
-                break
-        else:
-            return
-        lines = list(damage)
-        unfinished = any(finding.rule in UNFINISHED for finding in findings)
-        if wrong and not unfinished:
-            case = Case(self.problem, A, B, C, unwritten, lambda fill: self.launch(A, B, fill)[0])
-            lines.append(explain(case))
-        if findings and not (wrong or damage or unfinished):
-            lines.append("the values are right, but only by luck:")
-        # One finding per rule and source line; what the values have shown already is not said again.
-        distinct = {}
-        for finding in findings:
-            if not (lines and finding.rule == "never-written"):
-                distinct.setdefault((finding.rule, finding.file, finding.line), str(finding))
-        lines += list(distinct.values())[:SHOWN_FINDINGS]
-        raise CheckError(f"{self.name} at M={M}, N={N}, K={K}: " + "\n".join(lines))
-
-    def judge(self, A, B, C, unwritten) -> bool:
-        """Say whether the values are wrong: any element outside its bound, or all together too far off."""
-        K = A.shape[1]
-        expected = reference.reference(self.problem, A, B)
-        size = reference.magnitude(self.problem, A, B)
-        if unwritten.any() or not reference.within(C, expected, reference.bound(self.problem, expected, size, K)).all():
-            return True
-        return not reference.rms_error(C, expected) <= reference.rms_bound(self.problem, A, B)
-
-    def launch(self, A, B, fill: float | None, workspace=None):
-        """Run the kernel on copies of A and B; return (C, error findings, what it damaged, the workspace or None).
-
-        `fill` None: NaN in C. `workspace`: what an earlier launch left there.
-        """
-        M, N, _ = self.shape
-        dtype = reference.numpy_dtype(self.problem.c_dtype)
-        C = _unset((M, N), dtype) if fill is None else np.full((M, N), fill, dtype)
-        # What is added to padded rows is NaN: a kernel that reads it is wrong, one that writes it is caught.
-        padding = _unset((1, 1), reference.numpy_dtype(self.problem.a_dtype))[0, 0]
-        call = Call(self.rule, A.copy(), B.copy(), C, self.sms, workspace, padding, spare=1)
-        self.padded, before = call.padded, {name: array.copy() for name, array in call.buffers.items()}
-        run = self._on_gpu if self.backend == "gpu" else self._on_emulator
-        errors, damage = run(call)
-        call.finish()
-        return C, errors, self._damage(call, before) + damage, call.buffers.get("W")
-
-    def _on_emulator(self, call):
-        values = call.args()
-        compiled, names = prepare(self.kernel, values, "emulator")
-        # The kernel's own parameter names appear in messages; the rule says which of them is C.
-        arrays = [mapped(arg) or arg for arg in self.rule["args"]]
-        role = {"A": "in", "B": "in", "C": "inout" if "C" in call.padded else "out"}
-        roles = {name: role.get(array, "inout") for name, array in zip(names, arrays, strict=False)}
-        geometry, options = Geometry.of(**call.launch), {"count": False, "schedule": self.schedule}
-        report = emulate(compiled, values, names, geometry, roles, **options)
-        self.asynchronous = ASYNCHRONOUS.search(compiled.ptx) is not None
-        self.remarks = tuple(map(str, compiled.lints))
-        self.warnings = tuple(found for found in report.findings if found.severity != "error")
-        return report.errors, []
-
-    def _on_gpu(self, call):
-        there = {name: gpu.to_device(array, GUARD_BYTES) for name, array in call.buffers.items()}
-        values = call.args(there)
-        compiled, _ = prepare(self.kernel, values, "gpu")
-        enqueue(compiled, values, Geometry.of(**call.launch))
-        gpu.synchronize(repr(compiled.title))
-        damage = []
-        for name, array in there.items():
-            call.buffers[name][...], zone = gpu.to_host(array, GUARD_BYTES)
-            damage += [f"memory outside {name} was overwritten"] * bool((zone != 0xFF).any())
-        self.remarks = tuple(map(str, compiled.lints))
-        return [], damage
-
-    @staticmethod
-    def _damage(call, before) -> list[str]:
-        changed = {name: _bits(call.buffers[name]) != _bits(array) for name, array in before.items()}
-        lines = [f"the kernel changed its input {name}" for name in "AB" if changed[name].any()]
-        unit = max(1, ROW_BYTES // call.C.itemsize)
-        if changed["C"][:, -(-call.C.shape[1] // unit) * unit :].any():  # a tensor store writes whole units
-            lines.append("the kernel writes past the end of C's rows, into what was added there for TMA")
-        return lines
-
-
-def _bits(array: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
-
-
-def _unset(shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
-    """Return an array of NaN whose bits no kernel makes by chance: an element with these bits was never written."""
-    return np.full(shape, reference.UNSET_BITS[dtype.itemsize], f"u{dtype.itemsize}").view(dtype)

@@ -96,3 +96,23 @@ EARLY = TMA.replace("void tma(", "void early(").replace(
   }""",
     "  }",
 )
+
+FLAG = """
+#include "ptx/flag.cuh"
+
+extern "C" __global__ void flagged(const float* A, const float* B, float* C, unsigned char* W, int M, int N, int K) {
+  unsigned* flag = reinterpret_cast<unsigned*>(W);
+  float* part = reinterpret_cast<float*>(W) + 1;
+  if (threadIdx.x != 0) return;
+  float product = A[blockIdx.x] * B[blockIdx.x];
+  if (blockIdx.x == 1) {
+    *part = product;
+    st_release_gpu(flag, 1);
+  } else {
+    while (ld_acquire_gpu(flag) == 0) {
+    }
+    C[0] = product + *part;
+    st_release_gpu(flag, 0);
+  }
+}
+"""

@@ -118,12 +118,21 @@ def test_macros_of_a_spec_reach_the_compiler_and_the_hash(tmp_path, monkeypatch)
 
 def test_asynchronous_kernels_are_checked_in_several_schedules(monkeypatch):
     seen = []
-    module = importlib.import_module("gemmlab.check")
+    module = importlib.import_module("gemmlab.trial")
     monkeypatch.setattr(module, "emulate", lambda *a, **k: seen.append(k["schedule"]) or emulate(*a, **k))
     gl.check(gl.cuda_source(texts.TMA, "tma"), shapes=[(17, 33, 5), (16, 16, 48)], rule=TMA, backend="emulator")
     assert seen == ["late", "late", "early", 1]
     with pytest.raises(gl.CheckError):
         gl.check(gl.cuda_source(texts.EARLY, "early"), shapes=[(16, 16, 48)], rule=TMA, backend="emulator")
+
+
+def test_kernels_with_flags_are_checked_in_several_schedules(monkeypatch):
+    seen = []
+    module = importlib.import_module("gemmlab.trial")
+    monkeypatch.setattr(module, "emulate", lambda *a, **k: seen.append(k["schedule"]) or emulate(*a, **k))
+    rule = {"grid": ["2", "1", "1"], "block": [32, 1, 1], "args": ["A", "B", "C", "W", "M", "N", "K"], "workspace": "8"}
+    gl.check(gl.cuda_source(texts.FLAG, "flagged"), shapes=[(1, 1, 2)], rule=rule, backend="emulator")
+    assert seen == ["late", "late", "early", "early", 1, 1]  # a workspace must serve a second launch
 
 
 def test_kernels_of_narrow_types_need_no_very_long_k():

@@ -7,8 +7,9 @@ import pytest
 from numba import cuda, float32
 
 import gemmlab as gl
-from gemmlab.check import _unset, default_shapes
+from gemmlab.check import default_shapes
 from gemmlab.reference import numpy_dtype
+from gemmlab.trial import unset
 
 RULE = {"grid": ["cdiv(N,16)", "cdiv(M,16)"], "block": [16, 16]}
 TPB = 16
@@ -294,7 +295,7 @@ def test_shapes_cover_the_acceptance_rules():
 
 @pytest.mark.parametrize("name", ["float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"])
 def test_the_fill_is_nan_in_every_type(name):
-    assert np.isnan(_unset((2, 2), numpy_dtype(name)).astype(np.float32)).all()
+    assert np.isnan(unset((2, 2), numpy_dtype(name)).astype(np.float32)).all()
 
 
 needs_gpu = pytest.mark.skipif(gl.device().kind != "gpu", reason="needs a usable GPU")

@@ -7,9 +7,9 @@ import pytest
 
 from gemmlab import patterns, reference
 from gemmlab.case import Case
-from gemmlab.check import _bits, _unset
 from gemmlab.patterns_sums import round_tf32
 from gemmlab.reference import Problem
+from gemmlab.trial import bits, unset
 
 FP32 = Problem()
 SHAPES = [(32, 32, 32), (33, 17, 40), (24, 48, 20)]
@@ -22,10 +22,10 @@ def product(A, B):
 def case_of(make, shape, seed=0, problem=FP32, rerun=None):
     M, N, K = shape
     A, B = problem.inputs(np.random.default_rng(seed), M, N, K)
-    C = _unset((M, N), np.dtype(np.float32))
+    C = unset((M, N), np.dtype(np.float32))
     result = make(A, B, C)
     C = C if result is None else result.astype(np.float32)
-    return Case(problem, A, B, C, _bits(C) == _bits(_unset((M, N), C.dtype)), rerun)
+    return Case(problem, A, B, C, bits(C) == bits(unset((M, N), C.dtype)), rerun)
 
 
 def said(make, shape, **options):
