@@ -216,7 +216,8 @@ gl.exercise("16.3").check(consumer_registers)
 # ahead. It overwrites the stage that is being multiplied from, never flips its parity, and copies beyond the last tile.
 # Mend it.
 #
-# **Target.** Right at every shape, no finding. One wait and one barrier of the block per turn are enough.
+# **Target.** Right at every shape, no finding, and one group of multiplications still under way while the next tile is
+# awaited. One wait and one barrier of the block per turn are enough.
 #
 # **Hint.** The stage to refill is the one of the turn before. What must have happened, in all four warps, first?
 

@@ -7,7 +7,7 @@ import kernels
 from gemmlab.grading.exercise import Function
 from gemmlab.grading.kernel_exercise import Kernel
 from gemmlab.grading.targets import NoDouble, StoredOnce
-from gemmlab.grading.targets_async import Keeps
+from gemmlab.grading.targets_async import UnderWay
 
 SM_REGISTERS, WARPGROUP, LEAST, MOST = 65536, 128, 24, 256
 RING = replace(
@@ -19,10 +19,6 @@ RING = replace(
 )
 PIPED = replace(RING, block=(128, 1, 1), shared_bytes="4*2*BK*(BM+BN)+64")
 PROBE = (64, 64, 448)  # seven tiles: the ring goes round twice
-ONE_UNDER_WAY = Keeps(
-    r"wgmma\.wait_group\.sync\.aligned\s+1;",
-    "no wait lets a group go on: the tensor cores stand still while the next tile is awaited; use wgmma_wait_group<1>",
-)
 
 
 def consumer_registers(consumers, producer, ctas):
@@ -65,14 +61,14 @@ EXERCISES = (
         id="16.1",
         title="Fill the ring",
         spec=replace(RING, name="16.1"),
-        targets=(NoDouble(), StoredOnce(), ONE_UNDER_WAY),
+        targets=(NoDouble(), StoredOnce(), UnderWay()),
         probe_shape=PROBE,
     ),
     Kernel(
         id="16.2",
         title="Repair the consumer",
         spec=replace(RING, name="16.2"),
-        targets=(NoDouble(), StoredOnce(), ONE_UNDER_WAY),
+        targets=(NoDouble(), StoredOnce(), UnderWay()),
         probe_shape=PROBE,
     ),
     Function(
@@ -98,7 +94,7 @@ EXERCISES = (
         id="16.4",
         title="Repair a guide's pipeline",
         spec=replace(PIPED, name="16.4"),
-        targets=(NoDouble(), StoredOnce(), ONE_UNDER_WAY),
+        targets=(NoDouble(), StoredOnce(), UnderWay()),
         probe_shape=PROBE,
     ),
 )  # fmt: skip

@@ -23,8 +23,8 @@ TRADED = replace(
 )
 ONE_COPY_FOR_BOTH = TileTraffic(128, 64, itemsize=2)
 CROSSES = Keeps(
-    r"st(?:\.\w+)*\.shared::cluster",
-    "nothing is written into the other CTA's shared memory: st_shared_cluster_v4 wants what mapa_shared_cluster gives",
+    r"(?:ld|st)(?:\.\w+)*\.shared::cluster",
+    "no CTA touches the other's shared memory: st_shared_cluster_v4 wants what mapa_shared_cluster gives",
 )
 
 

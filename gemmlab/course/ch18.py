@@ -7,7 +7,7 @@ import kernels
 from gemmlab.grading.exercise import Function
 from gemmlab.grading.kernel_exercise import Kernel
 from gemmlab.grading.targets import NoDouble, StoredOnce
-from gemmlab.grading.targets_async import Keeps
+from gemmlab.grading.targets_async import UnderWay
 
 RING = replace(
     kernels.spec("k16_warp_specialised"),
@@ -18,10 +18,6 @@ RING = replace(
     shared_bytes="2*2*BK*(BM+BN)+64",
 )
 PROBE = (128, 256, 128)  # eight tiles for two CTAs
-ONE_UNDER_WAY = Keeps(
-    r"wgmma\.wait_group\.sync\.aligned\s+1;",
-    "no wait lets a group go on: the tensor cores stand still while the next tile is awaited; use wgmma_wait_group<1>",
-)
 
 
 def efficiency(M, N, BM, BN, sms):
@@ -48,14 +44,14 @@ EXERCISES = (
         id="18.1",
         title="A scheduler",
         spec=replace(RING, name="18.1"),
-        targets=(NoDouble(), StoredOnce(), ONE_UNDER_WAY),
+        targets=(NoDouble(), StoredOnce(), UnderWay()),
         probe_shape=PROBE,
     ),
     Kernel(
         id="18.2",
         title="Repair the stay",
         spec=replace(RING, name="18.2"),
-        targets=(NoDouble(), StoredOnce(), ONE_UNDER_WAY),
+        targets=(NoDouble(), StoredOnce(), UnderWay()),
         probe_shape=PROBE,
     ),
     Function(

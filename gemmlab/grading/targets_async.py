@@ -1,8 +1,10 @@
-"""What an exercise demands of a kernel with asynchronous copies and multiplications: instructions that it must keep."""
+"""What an exercise demands of asynchronous copies and multiplications: instructions to keep, work that overlaps."""
 
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
+from gemmlab.count import trace_events
 from gemmlab.errors import CheckError
 from gemmlab.grading.targets import Target
 
@@ -31,3 +33,24 @@ class NoRemarks(Target):
     def require(self, counted):
         for remark in counted.compiled.assembly.remarks:
             raise CheckError(f"the assembler had to help: {remark}")
+
+
+@dataclass(frozen=True)
+class UnderWay(Target):
+    """A warp's group of wgmma is under way while the warp waits at an mbarrier for the next tile."""
+
+    reached: ClassVar[str] = "multiplying while the next tile is awaited"
+
+    def require(self, counted):
+        running: dict[int, tuple] = {}
+        for event in trace_events(counted.compiled, *counted.shape):
+            if event.kind == "multiply":
+                running[event.number] = event.warps
+            elif event.kind == "multiplied":
+                running.pop(event.number, None)
+            elif event.kind == "pass" and any(set(event.warps) & set(warps) for warps in running.values()):
+                return
+        raise CheckError(
+            "no wait lets a group go on: the tensor cores stand still while the next tile is awaited; use "
+            "wgmma_wait_group<1>, or wait for the group only after the next tile has come"
+        )

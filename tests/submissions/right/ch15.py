@@ -17,6 +17,12 @@ SUBMITTED = {
     "K-major's LBO is not read": {
         "replace": [("wgmma_descriptor(s.a, 16, 1024, 1)", "wgmma_descriptor(s.a, 64, 1024, 1)")]
     },
+    "the last step first": {
+        "replace": [
+            ("int k = 0; k < BK / 16; ++k", "int k = BK / 16 - 1; k >= 0; --k"),
+            ("k0 + k > 0, T()", "k0 > 0 || k < BK / 16 - 1, T()"),
+        ]
+    },
     "descriptors of the moved tile": {
         "replace": [
             (

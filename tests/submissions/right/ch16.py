@@ -18,9 +18,21 @@ RIGHT = {
             ]
         },
         "one thread by number": {"replace": [("if (elect_sync())", "if (lane == 7)")]},
+        "announced after the copies": {
+            "replace": [
+                ("        mbarrier_arrive_expect_tx(&s.full[ring.stage], sizeof(Shared::Stage));\n", ""),
+                ("&B, n, k, &s.full[ring.stage]);\n",
+                 "&B, n, k, &s.full[ring.stage]);\n"
+                 "        mbarrier_arrive_expect_tx(&s.full[ring.stage], sizeof(Shared::Stage));\n"),
+            ]
+        },
     },
     "16.2": {
         "no synchronisation within the warp": {"replace": [("    __syncwarp();\n", "")]},
+        "released two turns late": {
+            "replace": [("(ring.stage + STAGES - 1) % STAGES", "(ring.stage + STAGES - 2) % STAGES"),
+                        ("k > 0 && lane", "k > BK && lane")],
+        },
         "one arrival after a barrier of the warpgroup": {
             "replace": [
                 ("mbarrier_init(&s.empty[i], 4)", "mbarrier_init(&s.empty[i], 1)"),
@@ -59,5 +71,14 @@ RIGHT = {
             "replace": [("i / STAGES % 2);", "(i / STAGES) & 1);")],
         },
         "refilled by another warp": {"replace": [("threadIdx.x == 0 && i +", "threadIdx.x == 96 && i +")]},
+        "the group awaited after the next tile": {
+            "replace": [
+                ("    multiply_stage<64>(acc, s.stage[i % STAGES].a, s.stage[i % STAGES].b, i == 0);\n"
+                 "    wgmma_wait_group<1>();\n", "    wgmma_wait_group<0>();\n"),
+                (" < tiles) copy_tile(s, &A, &B, m, n, i + STAGES - 1);\n",
+                 " < tiles) copy_tile(s, &A, &B, m, n, i + STAGES - 1);\n"
+                 "    multiply_stage<64>(acc, s.stage[i % STAGES].a, s.stage[i % STAGES].b, i == 0);\n"),
+            ]
+        },
     },
-}
+}  # fmt: skip

@@ -18,6 +18,9 @@ RIGHT = {
                          "mbarrier_expect_tx(full, sizeof(stage.a));\n"
                          "        mbarrier_arrive_expect_tx(full, sizeof(stage.b));")],
         },
+        "each fetches the other half": {
+            "replace": [("int row = rank * OWN_ROWS;", "int row = (1 - rank) * OWN_ROWS;")],
+        },
     },
     "17.2": {
         "by the cluster": {
@@ -38,6 +41,14 @@ RIGHT = {
             "replace": [
                 ("if (rank == 1) st_shared_cluster_v4(mapa_shared_cluster(&received[t], 0), ours);",
                  "st_shared_cluster_v4(mapa_shared_cluster(&received[t], 1 - rank), ours);"),
+            ]
+        },
+        "CTA 0 fetches": {
+            "replace": [
+                ("st_shared_cluster_v4(mapa_shared_cluster(&received[t], 0), ours);", "received[t] = ours;"),
+                ("  if (rank == 1) return;\n  float4 other = received[t];\n",
+                 "  float4 other = ld_shared_cluster_v4(mapa_shared_cluster(&received[t], 1));\n"
+                 "  barrier_cluster_arrive();\n  barrier_cluster_wait();\n  if (rank == 1) return;\n"),
             ]
         },
         "the other half": {

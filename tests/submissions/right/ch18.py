@@ -15,9 +15,21 @@ RIGHT = {
             "replace": [("if (lane == 0) mbarrier_arrive(&s.empty[before]);\n  store",
                          "if (!lane) mbarrier_arrive(s.empty + before);\n  store")],
         },
+        "from the last tile on": {
+            "replace": [("int t = blockIdx.x; t < tiles; t += gridDim.x",
+                         "int t = tiles - 1 - blockIdx.x; t >= 0; t -= gridDim.x")],
+        },
     },
     "18.2": {
         "by comparison": {"replace": [("bool first = k == 0;", "bool first = !(k > 0);")]},
+        "released in the next tile's first step": {
+            "replace": [
+                ("    int before = 0;\n", ""),
+                ("  float acc[1][32];\n", "  float acc[1][32];\n  int before = 0;\n"),
+                ("if (k > 0 && lane == 0)", "if ((k > 0 || t != blockIdx.x) && lane == 0)"),
+                (RELEASE + "    // ### END", "    // ### END"),
+            ]
+        },
         "released after the store": {
             "replace": [
                 (RELEASE + "    // ### END", "    // ### END"),

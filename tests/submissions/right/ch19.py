@@ -52,6 +52,11 @@ def share(tiles, sms, parts, steps):
                 )
             ]
         },
+        "the last part first": {
+            "replace": [
+                ("for (int from = 1; from < SPLIT; ++from) {", "for (int from = SPLIT - 1; from > 0; --from) {")
+            ],
+        },
         "fences and a counter": {
             "replace": [
                 ("if (t == 0) st_release_gpu(flag + rank, 1);", "if (t == 0) atom_add_acq_rel_gpu(flag + rank, 1);"),

@@ -18,6 +18,16 @@ SUBMITTED = {
     "no wait": {"replace": [(WAIT, "")], "says": "wait"},
     "no commit": {"replace": [("    wgmma_commit_group();\n", "")], "says": "commit|wait"},
     "no fence": {"replace": [("    wgmma_fence();\n", "")], "says": "wgmma.fence"},
+    "the fence behind them": {
+        "replace": [("    wgmma_fence();\n", ""), ("    wgmma_commit", "    wgmma_fence();\n    wgmma_commit")],
+        "says": "wgmma.fence",
+    },
+    "one group may go on": {"replace": [("wgmma_wait_group<0>(acc)", "wgmma_wait_group<1>(acc)")], "says": "under way"},
+    "A and B exchanged": {"replace": [("acc, a + 2 * k, b + 128 * k", "acc, b + 128 * k, a + 2 * k")], "says": VALUES},
+    "one thread awaits the copy": {
+        "replace": [("    mbarrier_wait_parity(&s.full", "    if (threadIdx.x == 0) mbarrier_wait_parity(&s.full")],
+        "says": "race|under way",
+    },
     "waits behind the barrier": {
         "replace": [(WAIT, ""), ("    __syncthreads();\n", "    __syncthreads();\n" + WAIT)],
         "says": "race|wgmma|reads",

@@ -34,6 +34,19 @@ WRONG = {
                          "k + BK <= K; k += BK, ring.advance()) {\n        mbarrier_wait_parity(&s.empty")],
             "says": "deadlock",
         },
+        "the copies before the wait": {
+            "replace": [("        mbarrier_wait_parity(&s.empty[ring.stage], ring.parity ^ 1);\n", ""),
+                        (COPY_B, COPY_B + "        mbarrier_wait_parity(&s.empty[ring.stage], ring.parity ^ 1);\n")],
+            "says": f"arrival|{EARLY}",
+        },
+        "all to the first barrier": {
+            "replace": [("&B, n, k, &s.full[ring.stage]", "&B, n, k, &s.full[0]")], "says": "deadlock|bytes",
+        },
+        "no bytes announced": {
+            "replace": [("mbarrier_arrive_expect_tx(&s.full[ring.stage], sizeof(Shared::Stage));",
+                         "mbarrier_arrive(&s.full[ring.stage]);")],
+            "says": "bytes|under way",
+        },
         "every lane copies": {"replace": [("if (elect_sync())", "if (true)")], "says": "arrival"},
         "never advances": {
             "replace": [("k += BK, ring.advance()) {\n        mbarrier_wait_parity(&s.empty",
@@ -70,6 +83,12 @@ WRONG = {
         },
         "three of four arrive": {"replace": [("k > 0 && lane == 0", "k > 0 && threadIdx.x % 32 == 0 && threadIdx.x")],
                                  "says": "deadlock"},
+        "two groups may go on": {"replace": [("wgmma_wait_group<1>();", "wgmma_wait_group<2>();")], "says": EARLY},
+        "every second warp arrives": {
+            "replace": [("mbarrier_init(&s.empty[i], 4)", "mbarrier_init(&s.empty[i], 2)"),
+                        ("k > 0 && lane == 0", "k > 0 && threadIdx.x % 64 == 0")],
+            "says": EARLY,
+        },
         "nothing is released": {"replace": [(RELEASE, "")], "says": "deadlock"},
         "all groups awaited": {
             "replace": [("wgmma_wait_group<1>();", "wgmma_wait_group<0>();")],
@@ -135,6 +154,12 @@ WRONG = {
         },
         "all groups awaited": {"replace": [("wgmma_wait_group<1>();", "wgmma_wait_group<0>();")],
                                "says": "no wait lets a group go on"},
+        "a barrier of the warp": {
+            "replace": [("    wgmma_wait_group<1>();\n    __syncthreads();\n",
+                         "    wgmma_wait_group<1>();\n    __syncwarp();\n")],
+            "says": EARLY,
+        },
+        "one stage too near": {"replace": [("i + STAGES - 1", "i + STAGES - 2")], "says": f"arrival|deadlock|{EARLY}"},
         "one stage too far": {
             "replace": [("i + STAGES - 1 < tiles) copy_tile(s, &A, &B, m, n, i + STAGES - 1)",
                          "i + STAGES < tiles) copy_tile(s, &A, &B, m, n, i + STAGES)")],

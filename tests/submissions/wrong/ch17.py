@@ -43,6 +43,16 @@ WRONG = {
                          "  barrier_cluster_arrive_relaxed();\n")],
             "says": "cluster-exit",
         },
+        "arrives at the end, does not wait": {
+            "replace": [("  barrier_cluster_arrive_relaxed();\n  barrier_cluster_wait();\n",
+                         "  barrier_cluster_arrive_relaxed();\n")],
+            "says": "cluster-exit",
+        },
+        "A by multicast too": {
+            "replace": [("tma_load_2d(stage.a, &A, k, m, full);",
+                         "tma_load_2d_multicast(stage.a, &A, k, m, full, (1 << CTAS) - 1);")],
+            "says": EARLY,
+        },
         "both halves the same": {
             "replace": [("int row = rank * OWN_ROWS;", "int row = 0;")],
             "says": "17.1 at",
@@ -90,6 +100,13 @@ WRONG = {
         },
         "to itself": {"replace": [("&received[t], 0)", "&received[t], 1)")], "says": "uninitialised|17.3 at|race"},
         "one box for all": {"replace": [("&received[t], 0)", "&received[0], 0)")], "says": "race|17.3 at"},
+        "fetched, and left early": {
+            "replace": [
+                ("st_shared_cluster_v4(mapa_shared_cluster(&received[t], 0), ours);", "received[t] = ours;"),
+                ("received[t];\n", "ld_shared_cluster_v4(mapa_shared_cluster(&received[t], 1));\n"),
+            ],
+            "says": "cluster-exit",
+        },
         "both store": {"replace": [("  if (rank == 1) return;\n", "")], "says": "race|17.3 at|uninitialised"},
         "sends and leaves": {
             "replace": [(SEND, SEND.replace("(rank == 1) ", "(rank == 1) { ").replace("ours);", "ours); return; }"))],
@@ -110,7 +127,7 @@ WRONG = {
                 (ADD,
                  "  for (int j = 0; j < 4; ++j)\n    if (m < M && n + j < N) sum[j] += C[m * N + n + j];\n"),
             ],
-            "says": "stored 2 times|into the other CTA's",
+            "says": "stored 2 times|touches the other's",
         },
         "twice its own": {"replace": [("float4 other = received[t];", "float4 other = ours;")], "says": "17.3 at"},
     },

@@ -19,6 +19,16 @@ WRONG = {
         },
         "one tile short": {"replace": [("t < tiles; t += gridDim.x", "t + 1 < tiles; t += gridDim.x")],
                            "says": "never written|nothing"},
+        "shares rounded down": {
+            "replace": [("int t = blockIdx.x; t < tiles; t += gridDim.x",
+                         "int t = tiles / gridDim.x * blockIdx.x; t < tiles / gridDim.x * (blockIdx.x + 1); ++t")],
+            "says": "never written",
+        },
+        "the producer's ring anew": {
+            "replace": [("      for (int t = blockIdx.x; t < tiles; t += gridDim.x)\n",
+                         "      for (int t = blockIdx.x; t < tiles; t += gridDim.x, ring = Ring<STAGES>())\n")],
+            "says": f"arrival|deadlock|{EARLY}",
+        },
         "neighbouring tiles": {"replace": [("t += gridDim.x", "t += 1")], "says": "race|stored|18.1"},
         "a fixed step": {"replace": [("t += gridDim.x", "t += 3")], "says": "18.1 at"},
         "the last stage is kept": {"replace": [("  " + LAST, "  store")], "says": "deadlock|18.1 at"},

@@ -57,6 +57,15 @@ WRONG = {
     },
     "19.3": {
         "does not wait": {"replace": [(WAIT, "")], "says": r"race on W\["},
+        "looks once": {"replace": [(WAIT, "      ld_acquire_gpu(flag + from);\n")], "says": r"race on W\["},
+        "one flag for all parts": {
+            "replace": [
+                ("flag + rank, 1)", "flag + 1, 1)"),
+                ("ld_acquire_gpu(flag + from)", "ld_acquire_gpu(flag + 1)"),
+                ("st_release_gpu(flag + from, 0);", "if (from == SPLIT - 1) st_release_gpu(flag + 1, 0);"),
+            ],
+            "says": "race",
+        },
         "the flag first": {"replace": [(DATA + SIGNAL, SIGNAL + DATA)], "says": "race"},
         "no barrier before the flag": {"replace": [(SIGNAL, SIGNAL.split("\n", 1)[1])], "says": "race"},
         "an ordinary store": {"replace": [("st_release_gpu(flag + rank, 1)", "flag[rank] = 1")], "says": "race"},
@@ -64,7 +73,7 @@ WRONG = {
             "replace": [("    }\n    __syncthreads();\n    for", "    }\n    for")],
             "says": "race",
         },
-        "flags stay": {"replace": [("      st_release_gpu(flag + from, 0);\n", "")], "says": "not zero at the end"},
+        "flags stay": {"replace": [("      st_release_gpu(flag + from, 0);\n", "")], "says": "left as it was found"},
         "one part forgotten": {
             "replace": [("from = 1; from < SPLIT;", "from = 1; from < SPLIT - 1;")],
             "says": "missing|wrong",
