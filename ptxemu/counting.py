@@ -38,8 +38,11 @@ def count_sectors(addr, starts, nbytes, row):
     sectors = 0
     for w in range(len(starts) - 1):
         n_seen = 0
-        last = -1
+        last = before = -1
         for i in range(starts[w], starts[w + 1]):
+            if addr[i] == before:
+                continue
+            before = addr[i]
             for s in range(addr[i] >> 5, ((addr[i] + nbytes - 1) >> 5) + 1):
                 if s == last:
                     continue

@@ -30,6 +30,7 @@ CANDIDATE_FIELDS = 7
 
 
 ENTRY = 3
+RECENT = 256  # granules remembered within one instruction
 WRITTEN = 255  # in ``lines``: the line was written
 
 
@@ -81,6 +82,8 @@ def check_access(
     width = entries * ENTRY
     strong_at = 3 * (1 + readers)
     slot, cta, floor = -1, np.int64(-1), np.int32(0)
+    settled = np.full(RECENT, -1, np.int64)  # granules of which one more read of this CTA tells nothing
+    last = np.int64(-1)
     simple = kind == LOAD and not flagged
     wide = dense.shape[2] > n_threads
     quiet = simple and not in_shared and readers == 2
@@ -88,6 +91,8 @@ def check_access(
     for i in range(first_lane, len(addr)):
         if n_out >= room:
             return i, n_out
+        if addr[i] == last and slots[i] == slot:
+            continue  # as the lane before
         byte = addr[i] - offset
         if quiet and lines[byte >> line_shift] == 32 and lines[(byte + nbytes - 1) >> line_shift] == 32:
             continue  # every granule of this line was read by two CTAs and written by none
@@ -95,11 +100,14 @@ def check_access(
             slot = slots[i]
             cta, floor = slot_cta[slot], base[slot]
         first = homes[i] * slot_stride
+        g0 = first + (byte >> shift)
+        g1 = first + ((byte + nbytes - 1) >> shift)
+        if simple and g0 == g1 and settled[g0 * 40503 >> 8 & (RECENT - 1)] == (g0 << 16 | slot):
+            last = addr[i]
+            continue
         t = tids[i]
         stamp = clock[slot, t]
         me = tail | t
-        g0 = first + (byte >> shift)
-        g1 = first + ((byte + nbytes - 1) >> shift)
         for g in range(g0, g1 + 1):
             c = g * width
             w = shadow[c]
@@ -108,8 +116,11 @@ def check_access(
                 and shadow[c + strong_at] == 0
                 and ((w == 0 and not in_shared) or (w != 0 and w < floor and shadow[c + 2] == cta))
             ):
-                if _readers_are_enough(shadow, c, readers, stamp, cta, t, floor):
+                if _readers_are_enough(shadow, c, readers, cta, floor):
+                    settled[g * 40503 >> 8 & (RECENT - 1)] = g << 16 | slot
                     continue  # the commonest case: nothing to compare, nothing to enter
+                if shadow[c + 3] == stamp and shadow[c + 5] == cta and shadow[c + 4] & TID == t:
+                    continue
             written = shadow[c] | shadow[c + strong_at]
             for e in range(entries):
                 if kind == LOAD and 1 <= e <= readers:
@@ -159,11 +170,9 @@ def check_access(
 
 
 @njit(cache=True, inline="always")
-def _readers_are_enough(shadow, c, readers, stamp, cta, t, floor):
-    """Whether entering this read would tell nothing new: see ``_enter_reader``."""
+def _readers_are_enough(shadow, c, readers, cta, floor):
+    """Whether entering a read by any thread of the CTA would tell nothing new: see ``_enter_reader``."""
     s1, s2 = shadow[c + 3], shadow[c + 6]
-    if s1 == stamp and shadow[c + 5] == cta and shadow[c + 4] & TID == t:
-        return True
     if s1 == 0 or s2 == 0:
         return False
     if shadow[c + 5] != shadow[c + 8]:
