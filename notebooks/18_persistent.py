@@ -43,7 +43,8 @@ print(gl.device().reason)
 # %%
 for K in (4096, 512):
     steps, ends = K // 64 * 1024, 2 * 2000
-    print(f"K = {K}: {ends / (steps + ends):.0%} of the time at the ends of a tile (modelled)")
+    share = ends / (steps + ends)
+    print(f"K = {K}: {share:.0%} of the time at the ends of a tile (modelled)")
 
 # %% [markdown]
 # Two CTAs per SM would fill each other's ends, but the ring of one already takes 192 KB of shared memory.
@@ -55,11 +56,16 @@ for K in (4096, 512):
 # tile, it fills the ring for the next one.
 
 # %%
+def tile(number, fill, start):
+    """Return the spans of a tile: fill the ring, multiply (16 units), store (4)."""
+    end = start + 16
+    work = [(start, end, "compute", f"tile {number}"), (end, end + 4, "store", "")]
+    return [(start - fill, start, "load", ""), *work][not fill :]
+
+
 TWO = {
-    "a CTA per tile": [(0, 4, "load", ""), (4, 20, "compute", "tile 0"), (20, 24, "store", ""),
-                       (24, 28, "load", ""), (28, 44, "compute", "tile 1"), (44, 48, "store", "")],
-    "persistent, consumers": [(0, 4, "load", ""), (4, 20, "compute", "tile 0"), (20, 24, "store", ""),
-                              (24, 40, "compute", "tile 1"), (40, 44, "store", "")],
+    "a CTA per tile": tile(0, 4, 4) + tile(1, 4, 28),
+    "persistent, consumers": tile(0, 4, 4) + tile(1, 0, 24),
     "persistent, producer": [(0, 36, "issue", "never stops")],
 }
 gl.plots.timeline(TWO, unit="units", title="Two tiles on one SM (modelled)")
@@ -80,11 +86,10 @@ gl.plots.timeline(TWO, unit="units", title="Two tiles on one SM (modelled)")
 #
 # constexpr int BM = 128, BN = CONFIG_BN, STAGES = CONFIG_STAGES, CLUSTER = 2;
 # constexpr int GROUP = CONFIG_GROUP;  // rows of tiles that CTAs take together
-# constexpr int WIDTH = BN % 64 ? 32 : 64;  // columns of the boxes in which C is stored
 #
 # struct Shared {
 #   Stages<BM, BN, STAGES, CLUSTER> ring;
-#   alignas(1024) T c[2][2 * 64 * WIDTH];
+#   alignas(1024) T c[2][2 * 64 * 64];
 # };
 #
 # extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384, 1)
@@ -127,7 +132,7 @@ gl.plots.timeline(TWO, unit="units", title="Two tiles on one SM (modelled)")
 #       consume<BN, CLUSTER>(s.ring, ring, my, acc, steps);
 #       finish<CLUSTER>(s.ring, ring, my, acc);
 #       int m = (tile.m * CLUSTER + rank) * BM + consumer * 64;
-#       tma_store_c<WIDTH>(acc[0], s.c[consumer], &C, m, tile.n * BN, 1 + consumer);
+#       tma_store_c(acc[0], s.c[consumer], &C, m, tile.n * BN, 1 + consumer);
 #       tile = grouped_tile<GROUP>(t += stride, rows, columns);
 #     }
 #     if (threadIdx.x % 128 == 0) cp_async_bulk_wait_group_read<0>();
@@ -142,20 +147,25 @@ gl.plots.timeline(TWO, unit="units", title="Two tiles on one SM (modelled)")
 #   up to four steps ahead, in the next tile if need be.
 # - **All stages are given back.** In chapter 16 the last one was not: the CTA ended. Here `finish` releases it.
 # - **One meeting per kernel.** The cluster meets at the start and the end, no longer once per tile.
+
+# %% [markdown]
+# - **No queue.** The next tile is arithmetic, `t + gridDim.x`. A guide takes it from an atomic counter: that balances
+#   tiles of unequal cost, but every role, in both CTAs of the pair, must then be told the answer, by one more barrier.
 # - **Two warpgroups, one tile:** *cooperative*. Both finish at the same moment, so while they write, nobody multiplies.
 
 # %% [markdown]
 # ## Is it right?
 
 # %%
-gl.check("k18_cooperative", shapes=[(256, 256, 128), (136, 264, 200)], backend="emulator")
+SHAPES = [(256, 256, 128), (136, 264, 200)]
+gl.check("k18_cooperative", shapes=SHAPES, backend="emulator")
 
 # %% [markdown]
 # On two SMs, four tiles make two rounds. The producer's blue marks run through the tiles' ends:
 
 # %%
 events = gl.trace_events("k18_cooperative", 512, 512, 256, sms=2)
-gl.widgets.roles(events, title="k18_cooperative: one CTA, two tiles of four steps (order, no duration)")
+gl.widgets.roles(events, title="k18_cooperative: one CTA, two tiles of four steps")
 
 # %% [markdown]
 # ## Ping-pong
@@ -165,14 +175,16 @@ gl.widgets.roles(events, title="k18_cooperative: one CTA, two tiles of four step
 
 # %%
 events = gl.trace_events("k18_pingpong", 512, 512, 128, sms=2)
-gl.widgets.roles(events, title="k18_pingpong: two warpgroups, alternate tiles (order, no duration)")
+gl.widgets.roles(events, title="k18_pingpong: two warpgroups, alternate tiles")
 
 # %%
 PERSISTENT = ("k17_multicast", "k18_cooperative", "k18_pingpong")
 counters = {kernel: gl.count(kernel, 256, 256, 256) for kernel in PERSISTENT}
 for kernel, c in counters.items():
-    loads, excess = c.total(space="global", op="ld").bytes / 256**3, c.total(space="shared").excess_wavefronts
-    print(f"{kernel:16} {loads:.4f} bytes from L2 per FMA, {excess} excess wavefronts (modelled)")
+    loads = c.total(space="global", op="ld").bytes / 256**3
+    excess = c.total(space="shared").excess_wavefronts
+    print(f"{kernel:16} {loads:.4f} bytes from L2 per FMA,",
+          f"{excess} excess wavefronts (modelled)")
 
 # %%
 gl.plots.bank_grid(gl.trace("k18_pingpong", 256, 128, 64))
@@ -183,15 +195,29 @@ gl.plots.bank_grid(gl.trace("k18_pingpong", 256, 128, 64))
 # ## Waves
 #
 # Persistent or not, tiles run in rounds of as many as there are SMs. One text says that persistent kernels remove the
-# tail. They do not: 133 tiles on 132 SMs take two rounds, and half of the machine idles.
+# tail. They do not: 133 tiles on 132 SMs take two rounds, and half of the machine idles. Below are 2176³, 153 tiles, as
+# the GPU's own clock saw them: each tile's kernel wrote down its SM, its start, its last product and its last store.
 
 # %%
-gl.plots.gantt(gl.plots.wave_stamps(133, 132, epilogue=0.06), title="133 tiles on 132 SMs (modelled)")
+from gemmlab.measuring.waves import waves
+
+seen = waves()
+print(seen.label)
+for kernel, stamps in seen.stamps.items():
+    multiply, store = ((stamps[i::2, 4] - stamps[i::2, 3]).mean() for i in (0, 1))
+    print(f"{kernel}: a tile multiplies {multiply:.1f} µs and stores {store:.1f} µs")
+    look = {"sms": 132, "unit": "µs", "height": 2.6}
+    display(gl.plots.gantt(stamps, title=f"{kernel}, 2176³ on 132 SMs", **look))
+
+# %% [markdown]
+# Both take two rounds. What staying and TMA save are the white and blue parts: start, and stores. And the size of the
+# last round, over all sizes:
 
 # %%
-sizes = (1024, 2048, 4096, 8192)
-measured = [(size, gl.measure("k18_cooperative", size, size, size).tflops) for size in sizes]
-gl.plots.wave_quantisation((128, 256), measured=[(size, rate) for size, rate in measured if rate])
+sizes = (*range(1024, 4097, 256), 2176, 8192)
+found = {size: gl.results.find("k18_cooperative", size, size, size) for size in sizes}
+measured = [(size, records[0]["tflops"]) for size, records in found.items() if records]
+gl.plots.wave_quantisation((128, 256), measured=measured)
 
 # %% [markdown]
 # What helps is another tile, with another remainder, or cutting along `K`: chapter 19.
@@ -200,12 +226,22 @@ gl.plots.wave_quantisation((128, 256), measured=[(size, rate) for size, rate in 
 #
 # 66 pairs of CTAs run at the same time, each on 256 rows of a column of tiles. Which ones? Along rows of `C` they touch
 # few rows of `A` and all columns of `B`; in groups of eight they touch a compact patch, and more of what they read is
-# in L2 already. At 8192³, below, that matters. `grouped_tile` does it for any grid (a guide's formula covers a grid
-# only if its width is a multiple of eight).
+# in L2 already. `grouped_tile` does it for any grid (a guide's formula covers a grid only if its width is a multiple
+# of eight). **Predict** for 8192³: L2 hits, bytes from DRAM, and speed.
 
 # %%
-ORDERS = {"along rows": None, "groups of 8": 8}
-gl.plots.tile_order(ORDERS, tiles=(32, 32), wave=66, tile=(256, 256))
+ORDERS, hits = {"along rows": None, "groups of 8": 8}, {}
+for title, kernel in zip(ORDERS, ("k18_rows", "k18_cooperative"), strict=True):
+    for r in gl.results.find(kernel, 8192, 8192, 8192):
+        if "l2_hit_pct" in (p := r.get("profile", {})):
+            hits[title] = p["l2_hit_pct"] / 100
+            print(f"{title}: {p['dram_read_bytes'] / 1e9:.2f} GB from DRAM,",
+                  f"{r['tflops']:.0f} TFLOP/s (recorded, {r['date']})")
+gl.plots.tile_order(ORDERS, tiles=(32, 32), wave=66, tile=(256, 256), measured=hits)
+
+# %% [markdown]
+# Groups halve the bytes from DRAM, and the speed stays: 2.6 GB in 1.56 ms are 1.6 TB/s, well below what DRAM gives. An
+# order is worth its line where DRAM is near its limit, or energy, and costs nothing.
 
 # %% [markdown]
 # ## Measure
@@ -216,8 +252,9 @@ SHAPES = ((4096, 4096, 4096), (4096, 4096, 512), (2048, 2048, 2048), (8192, 8192
 for shape in SHAPES:
     for kernel in LADDER:
         m = gl.measure(kernel, *shape)
-        rate = f"{m.tflops:5.0f} TFLOP/s = {m.ratio:.2f} of cuBLAS" if m.tflops else "not recorded yet"
-        print(" × ".join(map(str, shape)), f"{kernel:18}", rate)
+        rate = f"{m.tflops:5.0f} TFLOP/s" if m.tflops else "not recorded yet"
+        ratio = f"= {m.ratio:.2f} of cuBLAS" if m.ratio else ""
+        print(" × ".join(map(str, shape)), f"{kernel:18} {rate} {ratio}")
 
 # %% [markdown]
 # **Outcome** (H200, 2026-11-30). At 4096³ staying brings 8 % over one tile per CTA, and reaches cuBLAS. At `K = 512`,
@@ -233,10 +270,8 @@ gl.plots.recorded_roofline(
 # %% [markdown]
 # ## The last steps: instructions and power
 #
-# The first version of this kernel stood at 0.93 of cuBLAS at 4096. It computed its descriptors anew in every step: 72
-# instructions in the loop. Kept in registers and moved by an addition they are 60, and the kernel went from 302,000 to
-# 285,000 cycles (measured on an H200). A warpgroup issues four `wgmma` per step; what stands between them delays the
-# next.
+# A warpgroup issues four `wgmma` per step; what stands between them delays the next. So descriptors are not computed
+# anew in every step: they stay in registers, and an addition moves them. Count what is left in the main loop:
 
 # %%
 gl.verdict("k18_cooperative")
@@ -248,12 +283,13 @@ gl.verdict("k18_cooperative")
 for kernel in PERSISTENT[1:]:
     for r in gl.results.find(kernel, 4096, 4096, 4096, mode="sustained"):
         clock, power = r["clocks_mhz"]["median"], r["power_w"]["median"]
-        print(f"{kernel:16} {r['tflops']:.0f} TFLOP/s, cuBLAS {r['rivals']['cublas']:.0f};",
+        rival = r["rivals"]["cublas"]
+        print(f"{kernel:16} {r['tflops']:.0f} TFLOP/s, cuBLAS {rival:.0f};",
               f"{clock:.0f} MHz, {power:.0f} W (recorded, {r['date']})")
 
 # %% [markdown]
-# At the limit of 700 W the clock gives way, down from 1,980 MHz, and whoever spends less energy per FLOP is faster:
-# that is cuBLAS, by 2 %. The library's kernel has the same shape as ours, by the way: 128 × 256 × 64, four stages,
+# At the limit of 700 W the clock gives way, down from 1,980 MHz, and whoever spends less energy per FLOP is faster. The
+# library's kernel has the same shape as ours, by the way: 128 × 256 × 64, four stages,
 # clusters of two (its name in Nsight Compute says so).
 
 # %% [markdown]
@@ -261,9 +297,9 @@ for kernel in PERSISTENT[1:]:
 
 # %%
 gl.plots.ladder_table({
-    "k17_multicast": ("a third less from L2", "a pair begins and ends together, per tile"),
-    "k18_cooperative": ("no prologue but the first", "the epilogue; the last wave; power"),
-    "k18_pingpong": ("the epilogue hides", "more bytes per multiply-add; the last wave"),
+    "k17_multicast": ("a third less from L2", "start and end, per tile"),
+    "k18_cooperative": ("no start but the first", "end of a tile; last wave; power"),
+    "k18_pingpong": ("the end of a tile hides", "bytes per FMA; last wave; power"),
 })
 
 # %% [markdown]

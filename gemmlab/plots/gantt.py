@@ -68,12 +68,13 @@ def wave_stamps(tiles: int, sms: int = 132, *, time: float = 1.0, epilogue: floa
 
 @styled
 def gantt(stamps, kinds: Mapping[int, str] | None = None, *, sms: int | None = None, unit: str = "tiles",
-          title: str = "", caption: str = ""):
+          title: str = "", caption: str = "", height: float | None = None):
     """Draw what every SM does over time, a row for each SM.
 
     stamps: as for `stamps_of`, from a kernel's clocks or from `wave_stamps`; kinds: {number: name of a kind of
     `gl.plots.timeline`} (default: 0 compute, 1 store, 2 load, 3 wait); sms: rows to draw, for SMs that never worked;
-    unit: of the stamps; caption: says where they come from. Raises GemmlabError as `stamps_of` and for unknown kinds.
+    unit: of the stamps; caption: says where they come from; height: of the figure, in inches. Raises GemmlabError as
+    `stamps_of` and for unknown kinds.
     """
     found = stamps_of(stamps)
     kinds = dict(kinds or {0: "compute", 1: "store", 2: "load", 3: "wait"})
@@ -82,7 +83,7 @@ def gantt(stamps, kinds: Mapping[int, str] | None = None, *, sms: int | None = N
         raise GemmlabError(f"unknown kind {unknown[0]!r}: give kinds={{0: 'compute', …}} out of {', '.join(KINDS)}")
     rows = sms or int(found[:, 0].max()) + 1
     groups = {int(g): i for i, g in enumerate(np.unique(found[:, 1]))}
-    figure, axes = new_figure(min(4.6, 1.3 + 0.1 * rows))
+    figure, axes = new_figure(height or min(4.6, 1.3 + 0.1 * rows))
     ax, end = axes[0, 0], found[:, 4].max()
     ax.add_patch(Rectangle((0, 0), end, rows, facecolor=palette.WASTED, lw=0))
     high, drawn = 1 / len(groups), (0.94 if rows <= 40 else 1) / len(groups)
