@@ -50,7 +50,7 @@ PLACES = {
         "t * CLUSTER + rank",
         "      consume<BN, CLUSTER>(s.ring, ring, my, acc, steps);\n",
         "      finish<CLUSTER>(s.ring, ring, my, acc);\n",
-        "      tma_store_c<WIDTH>(acc[0], s.c[consumer], &C, m, tile.n * BN, 1 + consumer);\n",
+        "      tma_store_c(acc[0], s.c[consumer], &C, m, tile.n * BN, 1 + consumer);\n",
     ),
 }
 

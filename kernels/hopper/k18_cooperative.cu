@@ -17,11 +17,10 @@
 
 constexpr int BM = 128, BN = CONFIG_BN, STAGES = CONFIG_STAGES, CLUSTER = 2;
 constexpr int GROUP = CONFIG_GROUP;  // rows of tiles that CTAs take together
-constexpr int WIDTH = BN % 64 ? 32 : 64;  // columns of the boxes in which C is stored
 
 struct Shared {
   Stages<BM, BN, STAGES, CLUSTER> ring;
-  alignas(1024) T c[2][2 * 64 * WIDTH];
+  alignas(1024) T c[2][2 * 64 * 64];
 };
 
 extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384, 1)
@@ -64,7 +63,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
       consume<BN, CLUSTER>(s.ring, ring, my, acc, steps);
       finish<CLUSTER>(s.ring, ring, my, acc);
       int m = (tile.m * CLUSTER + rank) * BM + consumer * 64;
-      tma_store_c<WIDTH>(acc[0], s.c[consumer], &C, m, tile.n * BN, 1 + consumer);
+      tma_store_c(acc[0], s.c[consumer], &C, m, tile.n * BN, 1 + consumer);
       tile = grouped_tile<GROUP>(t += stride, rows, columns);
     }
     if (threadIdx.x % 128 == 0) cp_async_bulk_wait_group_read<0>();

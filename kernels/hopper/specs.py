@@ -115,6 +115,17 @@ def _stream_k(name: str, title: str, change: str, tile: tuple[int, int], stages:
     )  # fmt: skip
 
 
+def _one_wave(name: str, title: str, change: str, tile: tuple[int, int], stages: int, consumers: int, **fields):
+    """Return a kernel with one tile per CTA, in pairs that share B; a producer and `consumers` warpgroups."""
+    columns = tile[1] % 64 or 64  # of the last box of B
+    return _both(
+        name, title, change, tile, 128 + 128 * consumers, stages, file="hopper/k19_one_wave.cu", entry="one_wave",
+        grid=("2", "cdiv(M,2*BM)", "cdiv(N,BN)"), shared_bytes="STAGES*(2*BK*(BM+cdiv(BN,64)*64)+16)",
+        args=(BOXES_A, BOXES_B, f"map(B,64,{columns},128)", "C", "M", "N", "K"),
+        defines=MappingProxyType({**_config(tile, stages), "CONFIG_CONSUMERS": consumers}), **fields,
+    )  # fmt: skip
+
+
 def _split_k_cluster(split: int) -> tuple[Spec, Spec]:
     """Return the Split-K kernel with clusters of `split` CTAs per tile."""
     return _both(
@@ -143,11 +154,6 @@ CH18 = (
         prev="k18_cooperative", file="hopper/k18_cooperative.cu", entry="cooperative", defines=_config((128, 128), 6),
     ),
     *_persistent(
-        "k18_cooperative_160", "Study: tiles of 128 x 160", "other sizes leave other remainders", (128, 160), 5,
-        prev="k18_cooperative", file="hopper/k18_cooperative.cu", entry="cooperative", defines=_config((128, 160), 5),
-        args=(BOXES_A, BOXES_B, "map(C,64,32,64)", "M", "N", "K"), shared_bytes="STAGES*2*BK*(BM+192)+2*2*4096+1024",
-    ),
-    *_persistent(
         "k18_pingpong", "Persistent, ping-pong", "a tile per warpgroup: one multiplies, one stores", (128, 128), 6,
         rung=24, prev="k18_cooperative",
     ),
@@ -157,6 +163,18 @@ CH18 = (
     ),
 )  # fmt: skip
 CH19 = (
+    *_one_wave(
+        "k19_one_wave", "One wave of tiles of 192 x 200", "a tile as large as the SMs' share of C", (192, 200), 4, 3,
+        prev="k18_pingpong",
+    ),
+    *_one_wave(
+        "k19_one_wave_64", "Study: one wave of tiles of 64 x 128", "a tile as small as the SMs' share of C", (64, 128),
+        8, 1, prev="k19_one_wave",
+    ),
+    *_one_wave(
+        "k19_one_wave_128", "Study: one wave of tiles of 128 x 128", "one warpgroup has the whole tile", (128, 128),
+        6, 1, prev="k19_one_wave",
+    ),
     *_stream_k(
         "k19_stream_k", "Stream-K", "the k steps of the last tiles are dealt out evenly", (128, 128), 6,
         prev="k18_pingpong",

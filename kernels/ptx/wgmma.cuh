@@ -1,4 +1,5 @@
-// wgmma: asynchronous warpgroup matrix multiply (PTX ISA, "wgmma"). m64nNk16, FP32 accumulators, N = 64, 128, 160, 192, 256.
+// wgmma: asynchronous warpgroup matrix multiply (PTX ISA, "wgmma"). m64nNk16, FP32 accumulators, N = 64, 96, 128, 160,
+// 192, 200, 208, 256.
 // Thread t of the warpgroup holds in d[i] row 16 (t / 32) + t % 32 / 4 + 8 (i / 2 % 2), column 8 (i / 4) + 2 (t % 4) + i % 2.
 #pragma once
 #include <cuda_bf16.h>
@@ -37,6 +38,7 @@ __device__ __forceinline__ wgmma_desc_t wgmma_descriptor(const void* tile, unsig
   "%" #t "0, %" #t "1, %" #t "2, %" #t "3, %" #t "4, %" #t "5, %" #t "6, %" #t "7, %" #t "8, %" #t "9, "
 #define WGMMA_ONES "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, "
 #define WGMMA_LIST32 WGMMA_ONES WGMMA_TEN(1) WGMMA_TEN(2) "%30, %31"
+#define WGMMA_LIST48 WGMMA_ONES WGMMA_TEN(1) WGMMA_TEN(2) WGMMA_TEN(3) "%40, %41, %42, %43, %44, %45, %46, %47"
 #define WGMMA_LIST64 WGMMA_ONES WGMMA_TEN(1) WGMMA_TEN(2) WGMMA_TEN(3) WGMMA_TEN(4) WGMMA_TEN(5) "%60, %61, %62, %63"
 #define WGMMA_LIST80 \
   WGMMA_ONES WGMMA_TEN(1) WGMMA_TEN(2) WGMMA_TEN(3) WGMMA_TEN(4) WGMMA_TEN(5) WGMMA_TEN(6) \
@@ -44,14 +46,21 @@ __device__ __forceinline__ wgmma_desc_t wgmma_descriptor(const void* tile, unsig
 #define WGMMA_TO89 \
   WGMMA_ONES WGMMA_TEN(1) WGMMA_TEN(2) WGMMA_TEN(3) WGMMA_TEN(4) WGMMA_TEN(5) WGMMA_TEN(6) WGMMA_TEN(7) WGMMA_TEN(8)
 #define WGMMA_LIST96 WGMMA_TO89 "%90, %91, %92, %93, %94, %95"
+#define WGMMA_LIST100 \
+  WGMMA_TO89 "%90, %91, %92, %93, %94, %95, %96, %97, %98, %99"
+#define WGMMA_LIST104 \
+  WGMMA_TO89 WGMMA_TEN(9) "%100, %101, %102, %103"
 #define WGMMA_LIST128 \
   WGMMA_TO89 WGMMA_TEN(9) WGMMA_TEN(10) WGMMA_TEN(11) "%120, %121, %122, %123, %124, %125, %126, %127"
 #define WGMMA_D4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define WGMMA_D16(i) WGMMA_D4(i), WGMMA_D4(i + 4), WGMMA_D4(i + 8), WGMMA_D4(i + 12)
 #define WGMMA_BIND32 WGMMA_D16(0), WGMMA_D16(16)
+#define WGMMA_BIND48 WGMMA_BIND32, WGMMA_D16(32)
 #define WGMMA_BIND64 WGMMA_BIND32, WGMMA_D16(32), WGMMA_D16(48)
 #define WGMMA_BIND80 WGMMA_BIND64, WGMMA_D16(64)
 #define WGMMA_BIND96 WGMMA_BIND64, WGMMA_D16(64), WGMMA_D16(80)
+#define WGMMA_BIND100 WGMMA_BIND96, WGMMA_D4(96)
+#define WGMMA_BIND104 WGMMA_BIND100, WGMMA_D4(100)
 #define WGMMA_BIND128 WGMMA_BIND96, WGMMA_D16(96), WGMMA_D16(112)
 
 // Both operands by descriptor. The macro's numbers: registers R, and the places of a, b, scale_d, trans_a, trans_b.
@@ -74,21 +83,27 @@ __device__ __forceinline__ wgmma_desc_t wgmma_descriptor(const void* tile, unsig
 template <int N, int TRANS_A, int TRANS_B>
 __device__ __forceinline__ void wgmma_m64k16(float (&d)[N / 2], wgmma_desc_t a, wgmma_desc_t b, int scale_d, __nv_bfloat16) {
   if constexpr (N == 64) WGMMA_SS(64, "bf16", 32, 32, 33, 34, 35, 36);
+  else if constexpr (N == 96) WGMMA_SS(96, "bf16", 48, 48, 49, 50, 51, 52);
   else if constexpr (N == 128) WGMMA_SS(128, "bf16", 64, 64, 65, 66, 67, 68);
   else if constexpr (N == 160) WGMMA_SS(160, "bf16", 80, 80, 81, 82, 83, 84);
   else if constexpr (N == 192) WGMMA_SS(192, "bf16", 96, 96, 97, 98, 99, 100);
+  else if constexpr (N == 200) WGMMA_SS(200, "bf16", 100, 100, 101, 102, 103, 104);
+  else if constexpr (N == 208) WGMMA_SS(208, "bf16", 104, 104, 105, 106, 107, 108);
   else if constexpr (N == 256) WGMMA_SS(256, "bf16", 128, 128, 129, 130, 131, 132);
-  else static_assert(N == 64, "N is 64, 128, 160, 192 or 256");
+  else static_assert(N == 64, "N is 64, 96, 128, 160, 192, 200, 208 or 256");
 }
 
 template <int N, int TRANS_A, int TRANS_B>
 __device__ __forceinline__ void wgmma_m64k16(float (&d)[N / 2], wgmma_desc_t a, wgmma_desc_t b, int scale_d, __half) {
   if constexpr (N == 64) WGMMA_SS(64, "f16", 32, 32, 33, 34, 35, 36);
+  else if constexpr (N == 96) WGMMA_SS(96, "f16", 48, 48, 49, 50, 51, 52);
   else if constexpr (N == 128) WGMMA_SS(128, "f16", 64, 64, 65, 66, 67, 68);
   else if constexpr (N == 160) WGMMA_SS(160, "f16", 80, 80, 81, 82, 83, 84);
   else if constexpr (N == 192) WGMMA_SS(192, "f16", 96, 96, 97, 98, 99, 100);
+  else if constexpr (N == 200) WGMMA_SS(200, "f16", 100, 100, 101, 102, 103, 104);
+  else if constexpr (N == 208) WGMMA_SS(208, "f16", 104, 104, 105, 106, 107, 108);
   else if constexpr (N == 256) WGMMA_SS(256, "f16", 128, 128, 129, 130, 131, 132);
-  else static_assert(N == 64, "N is 64, 128, 160, 192 or 256");
+  else static_assert(N == 64, "N is 64, 96, 128, 160, 192, 200, 208 or 256");
 }
 
 template <int N, int TRANS_B>

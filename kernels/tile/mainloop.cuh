@@ -27,22 +27,31 @@ struct Stages {
   // One thread: bring k steps [begin, end) of rows m.. of A and columns n.. of B.
   __device__ __forceinline__ void produce(Ring<STAGES>& ring, const CUtensorMap& A, const CUtensorMap& B, int m, int n,
                                           int begin, int end, int rank) {
+    static_assert(BN % 64 == 0, "the last box of B has fewer columns: give its map");
+    produce(ring, A, B, B, m, n, begin, end, rank);
+  }
+
+  // The same where BN is no multiple of 64. `edge`: B in boxes of BN % 64 columns, the last of each tile; in shared
+  // memory its rows take 128 bytes too.
+  __device__ __forceinline__ void produce(Ring<STAGES>& ring, const CUtensorMap& A, const CUtensorMap& B,
+                                          const CUtensorMap& edge, int m, int n, int begin, int end, int rank) {
     constexpr int BOXES = (BN + 63) / 64, ROUNDS = (BOXES + CLUSTER - 1) / CLUSTER;
     for (int k = begin * BK; k < end * BK; k += BK, ring.advance()) {
       Stage& s = stage[ring.stage];
       mbarrier_t* bar = &full[ring.stage];
       mbarrier_wait_parity(&empty[ring.stage], ring.parity ^ 1);
-      mbarrier_arrive_expect_tx(bar, sizeof(Stage));
+      mbarrier_arrive_expect_tx(bar, (BM + BN) * BK * sizeof(T));
       tma_load_2d(s.a, &A, k, m, bar);
 #pragma unroll
       for (int i = 0; i < ROUNDS; ++i) {
         int box = i * CLUSTER + rank;
         if (BOXES % CLUSTER && box >= BOXES) break;
+        const CUtensorMap* map = BN % 64 && box == BOXES - 1 ? &edge : &B;
         T* to = s.b + box * 64 * BK;
         if constexpr (CLUSTER > 1)
-          tma_load_2d_multicast(to, &B, n + box * 64, k, bar, (1 << CLUSTER) - 1);
+          tma_load_2d_multicast(to, map, n + box * 64, k, bar, (1 << CLUSTER) - 1);
         else
-          tma_load_2d(to, &B, n + box * 64, k, bar);
+          tma_load_2d(to, map, n + box * 64, k, bar);
       }
     }
   }

@@ -1,0 +1,63 @@
+// Change: one tile per CTA, as large as it must be for one wave of tiles to fill the SMs; at the end the ring holds C.
+// Limit:  neither the start of a tile is hidden nor its end.
+// Needs:  sm_90a; rows of A and B of a multiple of 16 bytes.
+#ifndef CONFIG_BM
+#define CONFIG_BM 192
+#define CONFIG_BN 200
+#define CONFIG_CONSUMERS 3
+#define CONFIG_STAGES 4
+#endif
+
+// region: kernel
+#include "ptx/barrier.cuh"
+#include "ptx/registers.cuh"
+#include "tile/mainloop.cuh"
+#include "tile/store_rows.cuh"
+
+constexpr int BM = CONFIG_BM, BN = CONFIG_BN, STAGES = CONFIG_STAGES, CLUSTER = 2;
+constexpr int CONSUMERS = CONFIG_CONSUMERS, MT = BM / CONSUMERS / 64;
+constexpr int THREADS = 128 * (1 + CONSUMERS);
+
+// edge: B in boxes of BN % 64 columns, for the last box of a tile.
+extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
+    one_wave(const __grid_constant__ CUtensorMap A,
+             const __grid_constant__ CUtensorMap B,
+             const __grid_constant__ CUtensorMap edge, T* C, int M, int N, int K) {
+  extern __shared__ __align__(1024) unsigned char raw[];
+  auto& s = *reinterpret_cast<Stages<BM, BN, STAGES, CLUSTER>*>(raw);
+  int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0), rank = cluster_ctarank();
+  int m = (blockIdx.y * CLUSTER + rank) * BM, n = blockIdx.z * BN;
+  int steps = (K + BK - 1) / BK;
+  if (threadIdx.x == 0) {
+    prefetch_tensormap(&A);
+    prefetch_tensormap(&B);
+    s.init(4 * CONSUMERS);
+  }
+  barrier_cluster_arrive_relaxed();
+  barrier_cluster_wait();
+
+  Ring<STAGES> ring;
+  if (warp < 4) {
+    // NOTE: 65,536 registers are 512 for each of 128 lanes: 32 + 3 x 160 of them.
+    if (CONSUMERS == 3) setmaxnreg_dec<32>();
+    if (warp == 0 && elect_sync()) s.produce(ring, A, B, edge, m, n, 0, steps, rank);
+  } else {
+    if (CONSUMERS == 3) setmaxnreg_inc<160>();
+    warp -= 4;
+    int row = warp / 4 * MT * 64;  // of the warpgroup in the tile
+    Consumer my = consumer_of<CLUSTER>(s, row);
+    float acc[MT][BN / 2];
+    consume<BN, CLUSTER>(s, ring, my, acc, steps);
+    for (auto& part : acc) wgmma_wait_group<0>(part);
+    bar_sync(1, 128 * CONSUMERS);  // nobody reads the stages any more
+    T* staging = s.stage[0].a + warp * MT * ROWS_STAGING<BN>;
+#pragma unroll
+    for (int i = 0; i < MT; ++i)
+      store_rows<BN>(acc[i], staging + i * ROWS_STAGING<BN>, C,
+                     m + row + i * 64 + warp % 4 * 16, n, M, N);
+  }
+  __syncwarp();  // NOTE: a peer may still arrive at our barriers
+  barrier_cluster_arrive_relaxed();
+  barrier_cluster_wait();
+}
+// endregion

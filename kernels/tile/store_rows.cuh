@@ -1,0 +1,43 @@
+// Accumulators to C row by row: each warp turns its part round in shared memory and writes 16 bytes per lane.
+#pragma once
+#include "ptx/ldmatrix.cuh"
+#include "tile/element.cuh"
+
+// Elements of shared memory that store_rows takes for one warp. Rows lie an odd number of 16-byte units apart, so that
+// eight of them meet no bank conflict.
+template <int TILE_N>
+constexpr int ROWS_STAGING = 16 * (TILE_N + (TILE_N / 8 % 2 ? 0 : 8));
+
+// Write the warp's 16 x TILE_N part `acc` of a wgmma tile to C (M, N), row-major, from row m and column n on; nothing
+// beyond. `staging`: ROWS_STAGING<TILE_N> elements, aligned to 16 bytes, the warp's own. TILE_N is a multiple of 8, n too.
+template <int TILE_N>
+__device__ __forceinline__ void store_rows(const float (&acc)[TILE_N / 2], T* staging,
+                                           T* C, int m, int n, int M, int N) {
+  constexpr int PITCH = ROWS_STAGING<TILE_N> / 16, CHUNKS = TILE_N / 8;
+  int lane = threadIdx.x % 32;
+  unsigned to = shared_address(staging + lane % 16 * PITCH + lane / 16 * 8);
+#pragma unroll
+  for (int j = 0; j < CHUNKS; j += 2) {  // two blocks of 8 columns at a time
+    const float* d = acc + j * 4;
+    unsigned r[4] = {pack(d[0], d[1]), pack(d[2], d[3])};
+    if (j + 1 < CHUNKS) {
+      r[2] = pack(d[4], d[5]), r[3] = pack(d[6], d[7]);
+      stmatrix_x4(to + j * 16, r);
+    } else {
+      unsigned last[2] = {r[0], r[1]};
+      stmatrix_x2(to + j * 16, last);
+    }
+  }
+  __syncwarp();
+#pragma unroll
+  for (int i = lane; i < 16 * CHUNKS; i += 32) {
+    int row = i / CHUNKS, column = i % CHUNKS * 8;
+    if (m + row >= M || n + column >= N) continue;
+    const T* from = staging + row * PITCH + column;
+    T* c = C + static_cast<size_t>(m + row) * N + n + column;
+    if (N % 8 == 0)
+      *reinterpret_cast<uint4*>(c) = *reinterpret_cast<const uint4*>(from);
+    else  // not every row starts at a multiple of 16 bytes
+      for (int e = 0; e < min(8, N - n - column); ++e) c[e] = from[e];
+  }
+}
