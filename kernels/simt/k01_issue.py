@@ -19,7 +19,7 @@ def unroll(CHAINS):
 
 # region: kernel
 def issue_kernel(CHAINS, THREE=False):
-    """Return the kernel with CHAINS independent chains per thread, of two or THREE registers."""
+    """Return the kernel: CHAINS chains per thread, of two or THREE registers."""
     UNROLL = unroll(CHAINS)
 
     @cuda.jit
@@ -38,7 +38,7 @@ def issue_kernel(CHAINS, THREE=False):
         total = float32(0)
         for j in range(CHAINS):
             total += x[j]
-        out[tid] = total  # NOTE: needs every chain's end, so the clock cannot be read before it
+        out[tid] = total  # NOTE: needs every chain's end: no clock is read before
         end, slot = clock64(), uint32(2) * (tid // uint32(32))
         if tid % uint32(32) == uint32(0):
             clocks[slot], clocks[slot + uint32(1)] = begin, end

@@ -12,7 +12,7 @@ THREADS = BM * BN
 
 
 # region: kernel
-@cuda.jit
+@cuda.jit(launch_bounds=(1024, 2))  # NOTE: two blocks per SM: at most 32 registers
 def tiled(A, B, C):
     smem_a = cuda.shared.array((BM, BK), float32)
     smem_b = cuda.shared.array((BK, BN), float32)

@@ -12,7 +12,7 @@ TILE = 32  # NOTE: a row is 8 chunks of 4 words, which is what the numbers 8 and
 
 
 # region: kernel
-@cuda.jit
+@cuda.jit(launch_bounds=(1024, 2))  # NOTE: two blocks per SM: at most 32 registers
 def xor_chunk(A, B, C):
     smem_a = cuda.shared.array((TILE, TILE), float32)  # NOTE: [k, m], swizzled
     smem_b = cuda.shared.array((TILE, TILE), float32)

@@ -12,7 +12,7 @@ TILE = 32  # NOTE: rows of exactly 32 words: the XOR permutes each row within it
 
 
 # region: kernel
-@cuda.jit(max_registers=64)  # NOTE: a block of 1,024 threads shares 65,536 registers
+@cuda.jit(launch_bounds=(1024, 2))  # NOTE: two blocks per SM: at most 32 registers
 def xor_word(A, B, C):
     smem_a = cuda.shared.array((TILE, TILE), float32)  # NOTE: [k, m ^ k]
     smem_b = cuda.shared.array((TILE, TILE), float32)

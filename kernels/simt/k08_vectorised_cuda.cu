@@ -7,26 +7,32 @@
 // region: kernel
 constexpr int BM = 128, BN = 128, BK = 8, WM = 64, WN = 32, PITCH = BM + 4;
 
-// Four neighbours of a row: one 128-bit load where `wide` says that they exist and are aligned, else one by one.
-__device__ float4 fetch(const float* src, int rows, int cols, int row, int col, bool wide) {
-    if (wide) return *reinterpret_cast<const float4*>(src + (size_t)row * cols + col);
+// Four neighbours of a row: one 128-bit load where `wide` says that they exist and are
+// aligned, else one by one.
+__device__ float4 fetch(
+    const float* src, int rows, int cols, int row, int col, bool wide) {
+    const float* from = src + (size_t)row * cols + col;
+    if (wide) return *reinterpret_cast<const float4*>(from);
     float x[4];
-    for (int i = 0; i < 4; ++i) x[i] = row < rows && col + i < cols ? src[(size_t)row * cols + col + i] : 0.0f;
+    for (int i = 0; i < 4; ++i) x[i] = row < rows && col + i < cols ? from[i] : 0.0f;
     return make_float4(x[0], x[1], x[2], x[3]);
 }
 
-extern "C" __global__ void vectorised(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C,
-                                      int M, int N, int K) {
+extern "C" __global__ void vectorised(
+    const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C,
+    int M, int N, int K) {
     __shared__ alignas(16) float smem_a[BK][PITCH], smem_b[BK][BN];
     float acc[8][8] = {};
     int tid = threadIdx.x, warp = tid / 32, lane = tid % 32;
     int m0 = blockIdx.y * BM, n0 = blockIdx.x * BN;
-    int row = warp % (BM / WM) * WM + lane / 4 * 4, col = warp / (BM / WM) * WN + lane % 4 * 4;
+    int row = warp % (BM / WM) * WM + lane / 4 * 4;
+    int col = warp / (BM / WM) * WN + lane % 4 * 4;
     int am = tid / 2, ak = tid % 2 * 4, bk = tid / 32, bn = lane * 4;
     bool wide = N % 4 == 0 && K % BK == 0 && m0 + BM <= M && n0 + BN <= N;
 
     for (int k0 = 0; k0 < K; k0 += BK) {
-        float4 a = fetch(A, M, K, m0 + am, k0 + ak, wide), b = fetch(B, K, N, k0 + bk, n0 + bn, wide);
+        float4 a = fetch(A, M, K, m0 + am, k0 + ak, wide);
+        float4 b = fetch(B, K, N, k0 + bk, n0 + bn, wide);
         smem_a[ak][am] = a.x;
         smem_a[ak + 1][am] = a.y;
         smem_a[ak + 2][am] = a.z;
@@ -38,10 +44,11 @@ extern "C" __global__ void vectorised(const float* __restrict__ A, const float* 
         for (int k = 0; k < BK; ++k) {
             float frag_a[8], frag_b[8];
             for (int h = 0; h < 2; ++h) {
-                float4 x = *reinterpret_cast<const float4*>(&smem_a[k][row + 32 * h]);
-                float4 y = *reinterpret_cast<const float4*>(&smem_b[k][col + 16 * h]);
-                frag_a[4 * h] = x.x, frag_a[4 * h + 1] = x.y, frag_a[4 * h + 2] = x.z, frag_a[4 * h + 3] = x.w;
-                frag_b[4 * h] = y.x, frag_b[4 * h + 1] = y.y, frag_b[4 * h + 2] = y.z, frag_b[4 * h + 3] = y.w;
+                auto x = *reinterpret_cast<const float4*>(&smem_a[k][row + 32 * h]);
+                auto y = *reinterpret_cast<const float4*>(&smem_b[k][col + 16 * h]);
+                float *a4 = frag_a + 4 * h, *b4 = frag_b + 4 * h;
+                a4[0] = x.x, a4[1] = x.y, a4[2] = x.z, a4[3] = x.w;
+                b4[0] = y.x, b4[1] = y.y, b4[2] = y.z, b4[3] = y.w;
             }
             for (int i = 0; i < 8; ++i)
                 for (int j = 0; j < 8; ++j) acc[i][j] += frag_a[i] * frag_b[j];
@@ -53,12 +60,12 @@ extern "C" __global__ void vectorised(const float* __restrict__ A, const float* 
         int m = m0 + row + i / 4 * 32 + i % 4;
         for (int j = 0; j < 8; j += 4) {
             int n = n0 + col + j * 4;
+            float *x = acc[i] + j, *to = C + (size_t)m * N + n;
             if (wide) {
-                float4 x = make_float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
-                *reinterpret_cast<float4*>(C + (size_t)m * N + n) = x;
+                *reinterpret_cast<float4*>(to) = make_float4(x[0], x[1], x[2], x[3]);
             } else {
                 for (int e = 0; e < 4; ++e)
-                    if (m < M && n + e < N) C[(size_t)m * N + n + e] = acc[i][j + e];
+                    if (m < M && n + e < N) to[e] = x[e];
             }
         }
     }

@@ -1,7 +1,7 @@
 """Chapter 09, a study: the code of k09_wide_columns with a tile of 64 x 128, for matrices of few tiles.
 
-Change: 4 x 8 elements of C per thread and 256 threads per block: at 1024 x 1024, 128 blocks of eight warps.
-Limit:  three shared loads for 32 multiply-adds.
+Change: a patch of 4 x 8 per thread: four times as many blocks.
+Limit:  three shared loads feed 32 multiply-adds, where k09_wide_columns has six for 128.
 Needs:  any GPU. A (M, K), B (K, N), C (M, N), float32, row-major. Block (256), grid (cdiv(N, 128), cdiv(M, 64)).
 """
 

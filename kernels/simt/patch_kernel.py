@@ -1,7 +1,8 @@
 """The last kernels of the CUDA-core rungs, for any size of tiles and patches (chapter 09).
 
-Multiply-adds go column by column through a thread's patch; pairs of lanes share what they load (chapter 08); blocks
-inside the matrix run a main loop without any test; addresses are counted up.
+A thread brings the values of its next outer product while it multiplies those that it has; multiply-adds go down the
+columns of its patch; pairs of lanes share what they load (chapter 08); blocks inside the matrix run a main loop
+without any test; addresses are counted up.
 """
 
 from numba import cuda, float32, uint32, uint64
@@ -11,11 +12,27 @@ from kernels.simt.vector import load4, store4
 
 
 # region: order
-def outer_product(TM, TN, STEP_M, STEP_N):
-    """Return step(acc, frag_a, frag_b, smem_a, smem_b, a, b), which adds one outer product, column by column."""
+def outer_product(TM, TN):
+    """Return multiply(acc, frag_a, frag_b), which adds one outer product to a patch."""
 
     @cuda.jit(device=True, forceinline=True)
-    def step(acc, frag_a, frag_b, smem_a, smem_b, a, b):
+    def multiply(acc, frag_a, frag_b):
+        for q in range(4):  # NOTE: one column of each group of four, then the next one
+            for g in range(TN // 4):
+                j = 4 * g + q
+                for r in range(TM):  # NOTE: down one column, up the next
+                    i = r if (q * (TN // 4) + g) % 2 == 0 else TM - 1 - r
+                    acc[i, j] += frag_a[i] * frag_b[j]
+
+    return multiply
+# endregion
+
+
+def fragments(TM, TN, STEP_M, STEP_N):
+    """Return fetch(frag_a, frag_b, smem_a, smem_b, a, b), which loads what one outer product needs."""
+
+    @cuda.jit(device=True, forceinline=True)
+    def fetch(frag_a, frag_b, smem_a, smem_b, a, b):
         for g in range(TM // 4):
             x = load4(smem_a, a + uint32(STEP_M * g))
             for i in range(4):
@@ -24,36 +41,42 @@ def outer_product(TM, TN, STEP_M, STEP_N):
             x = load4(smem_b, b + uint32(STEP_N * g))
             for j in range(4):
                 frag_b[4 * g + j] = x[j]
-        for j in range(TN):  # NOTE: j outside, so that frag_b[j] can stay in the operand cache
-            for i in range(TM):
-                acc[i, j] += frag_a[i] * frag_b[j]
+
+    return fetch
+
+
+# region: ahead
+def one_ahead(fetch, multiply, TM, TN):
+    """Return step(…): load the values of row k, multiply those of row k - 1."""
+
+    @cuda.jit(device=True, forceinline=True)
+    def step(acc, frag_a, frag_b, smem_a, smem_b, a, b):
+        next_a = cuda.local.array(TM, float32)
+        next_b = cuda.local.array(TN, float32)
+        fetch(next_a, next_b, smem_a, smem_b, a, b)
+        multiply(acc, frag_a, frag_b)
+        for i in range(TM):
+            frag_a[i] = next_a[i]
+        for j in range(TN):
+            frag_b[j] = next_b[j]
 
     return step
 # endregion
 
 
-def tile_product(TM, TN, PITCH, BN, BK, STEP_M, STEP_N):
-    """Return multiply(acc, smem_a, smem_b, a, b), which adds the BK (8 or 16) outer products of two tiles."""
-    step = outer_product(TM, TN, STEP_M, STEP_N)
+def written_out(count, step, PITCH, BN):
+    """Return a function that takes `step` `count` times, each a row of the tiles further, without a loop."""
+    if count == 1:
+        return step
+    before = written_out(count - 1, step, PITCH, BN)
+    A_ROWS, B_ROWS = (count - 1) * PITCH, (count - 1) * BN
 
     @cuda.jit(device=True, forceinline=True)
-    def eight(acc, smem_a, smem_b, a, b):
-        frag_a, frag_b = cuda.local.array(TM, float32), cuda.local.array(TN, float32)
-        step(acc, frag_a, frag_b, smem_a, smem_b, a, b)
-        step(acc, frag_a, frag_b, smem_a, smem_b, a + uint32(PITCH), b + uint32(BN))
-        step(acc, frag_a, frag_b, smem_a, smem_b, a + uint32(2 * PITCH), b + uint32(2 * BN))
-        step(acc, frag_a, frag_b, smem_a, smem_b, a + uint32(3 * PITCH), b + uint32(3 * BN))
-        step(acc, frag_a, frag_b, smem_a, smem_b, a + uint32(4 * PITCH), b + uint32(4 * BN))
-        step(acc, frag_a, frag_b, smem_a, smem_b, a + uint32(5 * PITCH), b + uint32(5 * BN))
-        step(acc, frag_a, frag_b, smem_a, smem_b, a + uint32(6 * PITCH), b + uint32(6 * BN))
-        step(acc, frag_a, frag_b, smem_a, smem_b, a + uint32(7 * PITCH), b + uint32(7 * BN))
+    def steps(acc, frag_a, frag_b, smem_a, smem_b, a, b):
+        before(acc, frag_a, frag_b, smem_a, smem_b, a, b)
+        step(acc, frag_a, frag_b, smem_a, smem_b, a + uint32(A_ROWS), b + uint32(B_ROWS))
 
-    @cuda.jit(device=True, forceinline=True)
-    def sixteen(acc, smem_a, smem_b, a, b):
-        eight(acc, smem_a, smem_b, a, b)
-        eight(acc, smem_a, smem_b, a + uint32(8 * PITCH), b + uint32(8 * BN))
-
-    return eight if BK == 8 else sixteen
+    return steps
 
 
 @cuda.jit(device=True, forceinline=True)
@@ -66,7 +89,7 @@ def load_edge(src, at, row, col):
     return edge_load4(src, row, col)
 
 
-def main_loop(load, multiply, BM, BN, BK, THREADS):
+def main_loop(load, steps, multiply, BM, BN, BK, TM, TN, THREADS):
     """Return run(…), which adds a block's products to acc; load(src, at, row, col) brings four elements of a tile."""
     PITCH = BM + 4
     TILE_A, TILE_B = BK * PITCH, BK * BN
@@ -74,7 +97,7 @@ def main_loop(load, multiply, BM, BN, BK, THREADS):
     ROWS_A, ROWS_B = THREADS // 2, 4 * THREADS // BN  # between two loads of a thread
 
     @cuda.jit(device=True, forceinline=True)
-    def fetch(A, B, at_a, at_b, m, n, ak, bk, next_a, next_b):
+    def bring(A, B, at_a, at_b, m, n, ak, bk, next_a, next_b):
         K, N = uint64(A.shape[1]), uint64(B.shape[1])
         for r in range(LOADS_A):
             x = load(A, at_a + uint64(r * ROWS_A) * K, m + uint32(r * ROWS_A), ak)
@@ -91,43 +114,54 @@ def main_loop(load, multiply, BM, BN, BK, THREADS):
             for i in range(4):
                 smem_a[put_a + uint32(r * ROWS_A + i * PITCH)] = next_a[r, i]
         for r in range(LOADS_B):
-            store4(smem_b, put_b + uint32(r * ROWS_B * BN), next_b[r, 0], next_b[r, 1], next_b[r, 2], next_b[r, 3])
+            x = next_b[r]
+            store4(smem_b, put_b + uint32(r * ROWS_B * BN), x[0], x[1], x[2], x[3])
 
-    # region: loop
     @cuda.jit(device=True, forceinline=True)
     def run(acc, smem_a, smem_b, A, B, m, n, ak, bk, put_a, put_b, row, col):
-        next_a, next_b = cuda.local.array((LOADS_A, 4), float32), cuda.local.array((LOADS_B, 4), float32)
+        frag_a, frag_b = cuda.local.array(TM, float32), cuda.local.array(TN, float32)
+        next_a = cuda.local.array((LOADS_A, 4), float32)
+        next_b = cuda.local.array((LOADS_B, 4), float32)
         K, N = uint32(A.shape[1]), uint64(B.shape[1])
         at_a, at_b = uint64(m) * uint64(K) + uint64(ak), uint64(bk) * N + uint64(n)
-        fetch(A, B, at_a, at_b, m, n, ak, bk, next_a, next_b)
-        place(smem_a, smem_b, put_a, put_b, next_a, next_b)
-        cuda.syncthreads()
-        buffer = uint32(0)
-        for k0 in range(uint32(BK), K, uint32(BK)):
-            at_a, at_b = at_a + uint64(BK), at_b + uint64(BK) * N
-            fetch(A, B, at_a, at_b, m, n, uint32(k0) + ak, uint32(k0) + bk, next_a, next_b)
-            multiply(acc, smem_a, smem_b, buffer * uint32(TILE_A) + row, buffer * uint32(TILE_B) + col)
+        for i in range(TM):
+            frag_a[i] = float32(0)  # NOTE: the first outer product adds zeros
+        for j in range(TN):
+            frag_b[j] = float32(0)
+        bring(A, B, at_a, at_b, m, n, ak, bk, next_a, next_b)
+
+        # Each turn stores one tile, loads the next, and multiplies from the last row before it to its last but one.
+        buffer, k, left = uint32(0), uint32(0), (K + uint32(BK - 1)) // uint32(BK)
+        while left > uint32(0):
+            left -= uint32(1)
+            tile_a, tile_b = buffer * uint32(TILE_A), buffer * uint32(TILE_B)
+            place(smem_a, smem_b, tile_a + put_a, tile_b + put_b, next_a, next_b)
             buffer ^= uint32(1)
-            place(smem_a, smem_b, buffer * uint32(TILE_A) + put_a, buffer * uint32(TILE_B) + put_b, next_a, next_b)
+            if left > uint32(0):  # NOTE: after the last tile it is loaded once more, and not used
+                at_a, at_b, k = at_a + uint64(BK), at_b + uint64(BK) * N, k + uint32(BK)
+            bring(A, B, at_a, at_b, m, n, k + ak, k + bk, next_a, next_b)
             cuda.syncthreads()
-        multiply(acc, smem_a, smem_b, buffer * uint32(TILE_A) + row, buffer * uint32(TILE_B) + col)
-    # endregion
+            steps(acc, frag_a, frag_b, smem_a, smem_b, tile_a + row, tile_b + col)
+        multiply(acc, frag_a, frag_b)
 
     return run
 
 
 def patch_kernel(name, BM, BN, BK, WM, WN, TM, TN, blocks_per_sm):
-    """Return the kernel for block tiles BM x BN, warp tiles WM x WN and thread patches TM x TN (8 rows of 4 lanes).
+    """Return the kernel for block tiles BM x BN, warp tiles WM x WN and thread patches TM x TN.
 
-    BK is 8 or 16. Two threads load eight neighbours in a row of A, so that 2 BM threads cover 8 columns of the tile: a
-    block has at most that many, or all of its threads load once.
+    Two threads load eight neighbours in a row of A, so that 2 BM threads cover 8 columns of the tile: a block has at
+    most that many, or all of its threads load once.
     """
     THREADS = 32 * (BM // WM) * (BN // WN)
     PITCH = BM + 4
     SIZE_A, SIZE_B = 2 * BK * PITCH, 2 * BK * BN
-    multiply = tile_product(TM, TN, PITCH, BN, BK, 32, 16)
-    run_inside = main_loop(load_inside, multiply, BM, BN, BK, THREADS)
-    run_edge = main_loop(load_edge, multiply, BM, BN, BK, THREADS)
+    PAIRS = WN // TN // 2  # of columns of lanes
+    STEP_M, STEP_N = 4 * (WM // TM), 4 * (WN // TN)  # between the groups of four that a thread owns
+    fetch, multiply = fragments(TM, TN, STEP_M, STEP_N), outer_product(TM, TN)
+    steps = written_out(BK, one_ahead(fetch, multiply, TM, TN), PITCH, BN)
+    run_inside = main_loop(load_inside, steps, multiply, BM, BN, BK, TM, TN, THREADS)
+    run_edge = main_loop(load_edge, steps, multiply, BM, BN, BK, TM, TN, THREADS)
 
     def kernel(A, B, C):
         smem_a = cuda.shared.array(SIZE_A, float32, alignment=16)
@@ -138,11 +172,12 @@ def patch_kernel(name, BM, BN, BK, WM, WN, TM, TN, blocks_per_sm):
         warp, lane = tid // uint32(32), tid % uint32(32)
         m0, n0 = uint32(cuda.blockIdx.y) * uint32(BM), uint32(cuda.blockIdx.x) * uint32(BN)
         # NOTE: lanes i and i ^ 1 share their rows of A, lanes i and i ^ 2 their columns of B.
-        lane_row = (lane >> uint32(1) & uint32(1)) | ((lane >> uint32(3) & uint32(3)) << uint32(1))
-        lane_col = (lane & uint32(1)) | ((lane >> uint32(2) & uint32(1)) << uint32(1))
+        lane_row = lane // uint32(2) % uint32(2) + lane // uint32(4 * PAIRS) * uint32(2)
+        lane_col = lane % uint32(2) + lane // uint32(4) % uint32(PAIRS) * uint32(2)
         row = warp % uint32(BM // WM) * uint32(WM) + lane_row * uint32(4)
         col = warp // uint32(BM // WM) * uint32(WN) + lane_col * uint32(4)
-        am, ak = tid // uint32(2) % uint32(BM), tid % uint32(2) * uint32(4) + tid // uint32(2 * BM) * uint32(8)
+        am = tid // uint32(2) % uint32(BM)  # its four elements of A
+        ak = tid % uint32(2) * uint32(4) + tid // uint32(2 * BM) * uint32(8)
         bk, bn = tid // uint32(BN // 4), tid % uint32(BN // 4) * uint32(4)  # and of B
         put_a, put_b = ak * uint32(PITCH) + am, bk * uint32(BN) + bn
         for i in range(TM):
@@ -159,9 +194,9 @@ def patch_kernel(name, BM, BN, BK, WM, WN, TM, TN, blocks_per_sm):
 
         # Epilogue: 128-bit stores, row by row.
         for i in range(TM):
-            m = m0 + row + uint32(i // 4 * 32 + i % 4)
+            m = m0 + row + uint32(i // 4 * STEP_M + i % 4)
             for j in range(0, TN, 4):
-                n = n0 + col + uint32(j * 4)
+                n = n0 + col + uint32(j // 4 * STEP_N)
                 if inside:
                     store4(C, m * N + n, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3])
                 elif m < M:
