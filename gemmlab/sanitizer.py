@@ -9,13 +9,29 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import kernels
+from gemmlab.errors import GemmlabError
 from gemmlab.measuring.provenance import spec_sha256
 from gemmlab.results import DIRECTORY as RESULTS
+from gemmlab.source import cuda_source
 
 DIRECTORY = RESULTS / "sanitizer"
 TOOLS = ("memcheck", "synccheck", "racecheck")
 GATES = ("memcheck", "synccheck")
 MOST_MESSAGES = 3
+# Kernels that are broken on purpose, to learn what racecheck sees: {name: (what is wrong, kernel, edits of its text)}.
+CONTROLS = {
+    "no_barrier": ("`k11_swizzled` without `__syncthreads`", "k11_swizzled", (("__syncthreads();", ""),)),
+    "early_release": (
+        "`k16_two_consumers` that releases a stage before `wgmma` has read it",
+        "k16_two_consumers",
+        (
+            ("    wgmma_wait_group<1>();\n", ""),
+            ("(ring.stage + STAGES - 1) % STAGES", "ring.stage"),
+            ("k > 0 && lane == 0", "lane == 0"),
+        ),
+    ),
+}
 
 
 def shapes(spec) -> list[tuple[int, int, int]]:
@@ -25,11 +41,34 @@ def shapes(spec) -> list[tuple[int, int, int]]:
     return [tuple(-(-size // spec.align) * spec.align for size in shape) for shape in wanted]
 
 
-def record(spec, shape: tuple[int, int, int], tool: str, messages: list[str], date: str) -> dict:
-    """Return the record of one launch under one tool."""
+def kernel_of(name: str) -> tuple:
+    """Return (what is launched, Spec with its launch rule) of a kernel of the ladder or of CONTROLS.
+
+    Raises GemmlabError where an edit no longer fits the kernel, KeyError for an unknown name.
+    """
+    if name not in CONTROLS:
+        return kernels.spec(name), kernels.spec(name)
+    _, kernel, edits = CONTROLS[name]
+    spec = kernels.spec(kernel)
+    text = spec.path.read_text(encoding="utf-8")
+    for old, new in edits:
+        if old not in text:
+            raise GemmlabError(f"{kernel} has changed: {old!r} is not there to be broken")
+        text = text.replace(old, new)
+    return cuda_source(text, spec.entry, **spec.defines), spec
+
+
+def seen_by_racecheck(path: Path) -> list[tuple[str, int]]:
+    """Return (what is wrong, number of messages) of each broken kernel that racecheck looked at."""
+    counts = {entry["kernel"]: entry["count"] for entry in load(path)["records"] if entry["tool"] == "racecheck"}
+    return [(what, counts[name]) for name, (what, _, _) in CONTROLS.items() if name in counts]
+
+
+def record(spec, shape: tuple[int, int, int], tool: str, messages: list[str], date: str, name: str = "") -> dict:
+    """Return the record of one launch under one tool; `name`: of CONTROLS, for a broken copy of the Spec's kernel."""
     M, N, K = shape
     return {
-        "kernel": spec.name,
+        "kernel": name or spec.name,
         "M": M,
         "N": N,
         "K": K,

@@ -235,8 +235,10 @@ def sanitizer_table(directory: Path | None = None) -> str:
     tools = [tool for tool in sanitizer.TOOLS if any(tool in seen for seen in found.values())]
     rows = [[f"`{name}`", *(seen.get(tool, NONE) for tool in tools)] for name, seen in found.items()]
     note = "\nTwo launches each, one at a ragged shape, under compute-sanitizer on the GPU of record.\n"
-    if "racecheck" in tools:
-        note += "racecheck raises false alarms where wgmma or TMA order accesses in ways that it does not know.\n"
+    controls = sanitizer.seen_by_racecheck(path)
+    if "racecheck" in tools and controls:
+        counts = "; ".join(f"{what}: {count} report{'s' * (count != 1)}" for what, count in controls)
+        note += f"What racecheck says of kernels broken on purpose: {counts}. It does not follow TMA and `wgmma`.\n"
     return table(["kernel", *tools], rows, right=9) + note
 
 

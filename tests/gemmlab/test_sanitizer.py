@@ -47,6 +47,17 @@ def test_verdicts_are_of_the_present_source(tmp_path):
     assert sanitizer.verdicts([replace(spec, defines={"X": 1})], path) == {}
 
 
+def test_broken_kernels_fit_their_sources_and_are_told_apart(tmp_path):
+    path = tmp_path / "gpu.json"
+    for name, count in (("no_barrier", 2), ("early_release", 0)):
+        kernel, spec = sanitizer.kernel_of(name)
+        assert kernel.text != spec.path.read_text(encoding="utf-8")
+        entry = sanitizer.record(spec, (256, 256, 192), "racecheck", ["Race"] * count, "2026-11-30", name)
+        sanitizer.merge(path, {}, [entry])
+    assert [count for _, count in sanitizer.seen_by_racecheck(path)] == [2, 0]
+    assert not sanitizer.verdicts([sanitizer.kernel_of("no_barrier")[1]], path)
+
+
 def test_shapes_are_ragged_and_aligned():
     spec = replace(kernels.spec("k11_mma"), tile={"BM": 128, "BN": 128, "BK": 32})
     assert sanitizer.shapes(spec) == [(256, 256, 192), (129, 129, 33)]
