@@ -12,7 +12,7 @@
 #include "ptx/barrier.cuh"
 #include "ptx/registers.cuh"
 #include "tile/mainloop.cuh"
-#include "tile/store_rows.cuh"
+#include "tile/store_vectors.cuh"
 
 constexpr int BM = CONFIG_BM, BN = CONFIG_BN, STAGES = CONFIG_STAGES, CLUSTER = 2;
 constexpr int CONSUMERS = CONFIG_CONSUMERS, MT = BM / CONSUMERS / 64;
@@ -50,10 +50,10 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THR
     consume<BN, CLUSTER>(s, ring, my, acc, steps);
     for (auto& part : acc) wgmma_wait_group<0>(part);
     bar_sync(1, 128 * CONSUMERS);  // nobody reads the stages any more
-    T* staging = s.stage[0].a + warp * MT * ROWS_STAGING<BN>;
+    T* staging = s.stage[0].a + warp * MT * VECTORS_STAGING<BN>;
 #pragma unroll
     for (int i = 0; i < MT; ++i)
-      store_rows<BN>(acc[i], staging + i * ROWS_STAGING<BN>, C,
+      store_vectors<BN>(acc[i], staging + i * VECTORS_STAGING<BN>, C,
                      m + row + i * 64 + warp % 4 * 16, n, M, N);
   }
   __syncwarp();  // NOTE: a peer may still arrive at our barriers

@@ -1,85 +1,114 @@
-// Change: as many CTAs as there are SMs share each tile's K; each then adds up its share of the tile's columns, always in
-//         the order of k, from the parts that all of them left in L2.
+// Change: as many CTAs as there are SMs share each tile's K, in pairs that share B; each then adds up its share of the
+//         tile's columns, always in the order of k, from the parts that all have left in L2.
 // Limit:  every part is written and read once, and the sum is not hidden.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes; every CTA of the grid resident.
 #include "ptx/barrier.cuh"
+#include "ptx/cache_policy.cuh"
 #include "ptx/flag.cuh"
 #include "ptx/registers.cuh"
 #include "tile/mainloop.cuh"
 #include "tile/store_direct.cuh"
+#include "tile/store_vectors.cuh"
 
-constexpr int BM = 128, BN = 128, STAGES = 6, R = BN / 2;
+constexpr int BM = 128, BN = 128, STAGES = 6, CLUSTER = 2, R = BN / 2;
+constexpr int PART = 8 * (R / 4) * 32;  // float4s of one CTA
 
-struct Parts {  // of one consumer warp in all CTAs of a tile: two counters, zero before and after, and R floats per lane
-  unsigned* counters;
+// Of one consumer warp in all CTAs of a tile: a flag for each reader and writer, zero before and after, and each part's R
+// floats per lane.
+struct Parts {
+  unsigned* flags;
   float4* values;
 };
 
-__device__ __forceinline__ Parts parts_of(unsigned char* W, int warp) {
-  int tile = blockIdx.z * gridDim.y + blockIdx.y, tiles = gridDim.y * gridDim.z;
-  float4* values = reinterpret_cast<float4*>(W + (tiles * 8 * 2 * sizeof(unsigned) + 127) / 128 * 128);
-  return {reinterpret_cast<unsigned*>(W) + (tile * 8 + warp) * 2,
-          values + (static_cast<size_t>(tile) * gridDim.x * 8 + warp) * (R / 4) * 32 + threadIdx.x % 32};
+__device__ __forceinline__ Parts parts_of(unsigned char* W, int warp, int parts) {
+  int tile = blockIdx.y * gridDim.x + blockIdx.x, tiles = gridDim.x * gridDim.y;
+  unsigned* flags = reinterpret_cast<unsigned*>(W);
+  float4* values = reinterpret_cast<float4*>(W + (tiles * 8 * parts * parts * sizeof(unsigned) + 127) / 128 * 128);
+  return {flags + (tile * 8 + warp) * parts * parts,
+          values + static_cast<size_t>(tile) * parts * PART + warp * (R / 4) * 32 + threadIdx.x % 32};
+}
+
+__device__ __forceinline__ void add(float4& sum, float4 v) {
+  sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
 }
 
 // region: kernel
-extern "C" __global__ void __launch_bounds__(384, 1)
-    split_k(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C, unsigned char* W, int M,
-            int N, int K) {
+// A warp's part of a tile, R floats per lane: leave it in L2, wait for the others of the same
+// rows, add up a share of the columns and store it.
+__device__ __forceinline__ void add_up(const float (&acc)[R], const Parts& p, int rank, int parts,
+                                       T* C, int m, int n, int M, int N) {
+  int lane = threadIdx.x % 32;
+  cache_policy_t keep = policy_evict_last();
+#pragma unroll
+  for (int i = 0; i < R / 4; ++i) {
+    const float* x = acc + 4 * i;
+    st_global_v4(p.values + rank * PART + i * 32, make_float4(x[0], x[1], x[2], x[3]), keep);
+  }
+  __syncwarp();
+  for (int i = lane; i < parts; i += 32) st_release_gpu(p.flags + i * parts + rank, 1);
+  for (int i = lane; i < parts; i += 32)
+    while (ld_acquire_gpu(p.flags + rank * parts + i) == 0) {
+    }
+  __syncwarp();
+
+  // Columns in groups of 8, two at a time: loads of both are under way together.
+  int row = m + lane / 4, last = R / 4 * (rank + 1) / parts;
+  for (int i = R / 4 * rank / parts; i < last; i += 2) {
+    const float4 *from = p.values + i * 32, *next = i + 1 < last ? from + 32 : from;
+    float4 x = {}, y = {};
+#pragma unroll 8
+    for (int k = 0; k < parts; ++k) add(x, from[k * PART]), add(y, next[k * PART]);
+    int col = n + i * 8 + lane % 4 * 2;
+    store_pair(C, row, col, M, N, x.x, x.y);
+    store_pair(C, row + 8, col, M, N, x.z, x.w);
+    if (i + 1 == last) break;
+    store_pair(C, row, col + 8, M, N, y.x, y.y);
+    store_pair(C, row + 8, col + 8, M, N, y.z, y.w);
+  }
+  for (int i = lane; i < parts; i += 32) p.flags[rank * parts + i] = 0;  // for the next launch
+}
+
+extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384, 1)
+    split_k(const __grid_constant__ CUtensorMap A,
+            const __grid_constant__ CUtensorMap B, T* C, unsigned char* W,
+            int M, int N, int K) {
   extern __shared__ __align__(1024) unsigned char raw[];
-  auto& ring = *reinterpret_cast<Stages<BM, BN, STAGES, 1>*>(raw);
-  int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
-  int m = blockIdx.z * BM, n = blockIdx.y * BN, rank = blockIdx.x, parts = gridDim.x;
-  int steps = (K + BK - 1) / BK, begin = steps * rank / parts, end = steps * (rank + 1) / parts;
+  auto& s = *reinterpret_cast<Stages<BM, BN, STAGES, CLUSTER>*>(raw);
+  int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0);
+  int m = blockIdx.x * BM, n = blockIdx.y * BN, rank = blockIdx.z, parts = gridDim.z;
+  int steps = (K + BK - 1) / BK;
+  int begin = steps * rank / parts, end = steps * (rank + 1) / parts;
   if (threadIdx.x == 0) {
     prefetch_tensormap(&A);
     prefetch_tensormap(&B);
-    ring.init(8);
+    s.init(8);
   }
-  __syncthreads();
+  barrier_cluster_arrive_relaxed();
+  barrier_cluster_wait();
 
-  Ring<STAGES> place;
+  Ring<STAGES> ring;
   if (warp < 4) {
     setmaxnreg_dec<40>();
-    if (warp == 0 && elect_sync()) ring.produce(place, A, B, m, n, begin, end, 0);
-    return;
-  }
-  setmaxnreg_inc<232>();
-  warp -= 4;
-  Consumer my = consumer_of<1>(ring, warp / 4 * 64);
-  float acc[1][R];
-  consume<BN, 1>(ring, place, my, acc, end - begin);
-  for (auto& part : acc) wgmma_wait_group<0>(part);
-  if (parts == 1) return store_direct<BN>(acc[0], C, m + warp / 4 * 64, n, M, N);
+    if (warp == 0 && elect_sync())
+      s.produce(ring, A, B, m, n, begin, end, cluster_ctarank());
+  } else {
+    setmaxnreg_inc<232>();
+    warp -= 4;
+    Consumer my = consumer_of<CLUSTER>(s, warp / 4 * 64);
+    float acc[1][R];
+    consume<BN, CLUSTER>(s, ring, my, acc, end - begin);
+    for (auto& part : acc) wgmma_wait_group<0>(part);
 
-  // Leave the part in L2, and wait for those of the same rows.
-  Parts p = parts_of(W, warp);
-  constexpr int CTA = 8 * (R / 4) * 32;
-#pragma unroll
-  for (int i = 0; i < R / 4; ++i)
-    p.values[rank * CTA + i * 32] = make_float4(acc[0][4 * i], acc[0][4 * i + 1], acc[0][4 * i + 2], acc[0][4 * i + 3]);
-  __syncwarp();
-  if (lane == 0) {
-    atom_add_acq_rel_gpu(p.counters, 1);
-    while (ld_acquire_gpu(p.counters) < parts) {
+    m += warp * 16;
+    if (parts > 1) {
+      add_up(acc[0], parts_of(W, warp, parts), rank, parts, C, m, n, M, N);
+    } else {
+      bar_sync(1, 256);  // nobody reads the stages any more
+      store_vectors<BN>(acc[0], s.stage[0].a + warp * VECTORS_STAGING<BN>, C, m, n, M, N);
     }
   }
-  __syncwarp();
-  int row = m + warp * 16 + lane / 4;  // the accumulators' rows are row and row + 8
-  for (int i = rank; i < R / 4; i += parts) {
-    float4 sum = {};
-#pragma unroll 4
-    for (int from = 0; from < parts; ++from) {
-      float4 v = p.values[from * CTA + i * 32];
-      sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
-    }
-    int col = n + i * 8 + lane % 4 * 2;
-    store_pair(C, row, col, M, N, sum.x, sum.y);
-    store_pair(C, row + 8, col, M, N, sum.z, sum.w);
-  }
-  if (lane == 0 && atom_add_acq_rel_gpu(p.counters + 1, 1) == parts - 1) {  // the last one: nobody waits any more
-    st_release_gpu(p.counters + 1, 0);
-    st_release_gpu(p.counters, 0);
-  }
+  __syncwarp();  // NOTE: a peer may still arrive at our barriers
+  barrier_cluster_arrive_relaxed();
+  barrier_cluster_wait();
 }
 // endregion

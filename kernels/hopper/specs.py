@@ -193,9 +193,9 @@ CH19 = (
     ),
     *_both(
         "k19_split_k", "Split-K", "all SMs share the K of few tiles", (128, 128), 384, 6, prev="k18_pingpong",
-        grid=("max(1,min(SMS//(cdiv(M,BM)*cdiv(N,BN)),cdiv(K,BK)))", "cdiv(N,BN)", "cdiv(M,BM)"),
+        grid=("2*cdiv(M,2*BM)", "cdiv(N,BN)", "max(1,min(SMS//(2*cdiv(M,2*BM)*cdiv(N,BN)),cdiv(K,BK)))"),
         args=(BOXES_A, BOXES_B, "C", "W", "M", "N", "K"),
-        workspace="cdiv(cdiv(M,BM)*cdiv(N,BN)*64,128)*128+SMS*BM*BN*4",
+        workspace="cdiv(SMS*SMS*16,128)*128+SMS*BM*BN*4",  # flags: at most SMS times SMS / 2 parts, for 8 warps
     ),
     *(kernel for split in (2, 4, 8) for kernel in _split_k_cluster(split)),
     *_both(
