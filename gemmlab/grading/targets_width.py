@@ -1,53 +1,55 @@
 """What an exercise demands of single loads and stores: how many words feed a multiply-add, how wide an access is."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from gemmlab.errors import CheckError
 from gemmlab.grading.targets import Target
 
 
 @dataclass(frozen=True)
-class SharedWords(Target):
-    """At most `limit` 4-byte words read from shared memory per multiply-add."""
+class PerMultiplyAdd(Target):
+    """The loads of shared memory take at most `limit` of something per multiply-add."""
 
     limit: float
+    what: ClassVar[str]
+    cure: ClassVar[str]
 
     @property
     def reached(self) -> str:
-        return f"≤ {self.limit:g} shared words per multiply-add"
+        return f"≤ {self.limit:g} {self.what} per multiply-add"
+
+    def taken(self, counters) -> tuple[float, float]:
+        """Return how much the loads took, and the multiply-adds."""
+        raise NotImplementedError
 
     def require(self, counted):
-        counters = counted.report.counters
-        words, fmas = counters.total(space="shared", op="ld").bytes / 4, counters.flops / 2
-        if not words:
+        taken, fmas = self.taken(counted.report.counters)
+        if not taken:
             raise CheckError("the kernel reads nothing from shared memory: multiply out of the tiles")
-        if not fmas or words / fmas > self.limit:
-            raise CheckError(
-                f"a multiply-add reads {words / max(1, fmas):.3g} words of shared memory, the target is "
-                f"{self.limit:g}: read each value once per step of k, then use it for the whole patch"
-            )
+        if not fmas or taken / fmas > self.limit:
+            found = f"{taken / max(1, fmas):.3g} {self.what}"
+            raise CheckError(f"a multiply-add reads {found}, the target is {self.limit:g}: {self.cure}")
 
 
-@dataclass(frozen=True)
-class SharedWavefronts(Target):
-    """At most `limit` wavefronts for loads of shared memory per warp-wide multiply-add."""
+class SharedWords(PerMultiplyAdd):
+    """Words of 4 bytes, per multiply-add of a thread."""
 
-    limit: float
+    what = "shared words"
+    cure = "read each value once per step of k, then use it for the whole patch"
 
-    @property
-    def reached(self) -> str:
-        return f"≤ {self.limit:g} wavefronts per multiply-add"
+    def taken(self, counters):
+        return counters.total(space="shared", op="ld").bytes / 4, counters.flops / 2
 
-    def require(self, counted):
-        counters = counted.report.counters
-        wavefronts, fmas = counters.total(space="shared", op="ld").wavefronts, counters.mix().get("fma", 0)
-        if not wavefronts:
-            raise CheckError("the kernel reads nothing from shared memory: multiply out of the tiles")
-        if not fmas or wavefronts / fmas > self.limit:
-            raise CheckError(
-                f"the shared loads take {wavefronts / max(1, fmas):.3g} wavefronts per multiply-add, the "
-                f"target is {self.limit:g}: which lanes want the same address?"
-            )
+
+class SharedWavefronts(PerMultiplyAdd):
+    """Wavefronts, per multiply-add of a warp."""
+
+    what = "wavefronts"
+    cure = "which lanes want the same address?"
+
+    def taken(self, counters):
+        return counters.total(space="shared", op="ld").wavefronts, counters.mix().get("fma", 0)
 
 
 @dataclass(frozen=True)

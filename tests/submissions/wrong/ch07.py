@@ -34,7 +34,7 @@ WRONG = {
     },
     "07.2": {
         "unfinished": {"replace": [(PRODUCT, "pass")], "says": "C is zero (everywhere|in everything)"},
-        "a sum at a time": {"replace": [(LOOPS, SUMS)], "says": r"reads 2 words .*target is 0\.5"},
+        "a sum at a time": {"replace": [(LOOPS, SUMS)], "says": r"reads 2 shared words, .*target is 0\.5"},
         "no second barrier": {
             "replace": [("        ### END SOLUTION\n        cuda.syncthreads()", "        ### END SOLUTION")],
             "says": "race on shared",
@@ -133,7 +133,7 @@ WRONG = {
         },
         "out of registers' reach": {
             "replace": [(SPREAD, SPREAD + "\n                    cuda.syncwarp()")],
-            "says": "reads 1.25 words of shared memory",
+            "says": "reads 1.25 shared words",
         },
     },
 }

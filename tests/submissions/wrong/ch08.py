@@ -84,7 +84,7 @@ WRONG = {
         },
     },
     "08.4": {
-        "as given": {"replace": [(PLACES, "lane // 4, lane % 4")], "says": r"0\.375 wavefronts .*target is 0\.25"},
+        "as given": {"replace": [(PLACES, "lane // 4, lane % 4")], "says": r"0\.375 wavefronts, .*target is 0\.25"},
         "rows on the low bits": {"replace": [(PLACES, "lane % 8, lane // 8")], "says": r"0\.375 wavefronts"},
         "both on bit 0": {
             "replace": [(PLACES, "lane // 8 * 2 + lane % 2, lane // 4 % 2 * 2 + lane % 2")],
