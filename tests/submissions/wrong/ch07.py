@@ -89,7 +89,7 @@ WRONG = {
                 ("smem_a[ty * T + i, k]", "smem_a[k, ty * T + i]"),
                 ("C[m0 + ty * T + i, n0 + tx * T + j] =", "C[m0 + tx * T + j, n0 + ty * T + i] ="),
             ],
-            "says": "wrong (everywhere|in everything but)",
+            "says": "wrong ((nearly )?everywhere|in everything but)",
         },
         "turned twice": {"replace": [("smem_a[r, c] = A[", "smem_a[c, r] = A[")], "says": "C is wrong (in|everywhere)"},
         "rows of another thread": {
