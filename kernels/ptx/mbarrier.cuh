@@ -8,10 +8,6 @@ __device__ __forceinline__ void mbarrier_init(mbarrier_t* bar, unsigned count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(bar)), "r"(count) : "memory");
 }
 
-__device__ __forceinline__ void mbarrier_inval(mbarrier_t* bar) {
-  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(shared_address(bar)) : "memory");
-}
-
 __device__ __forceinline__ void mbarrier_arrive(mbarrier_t* bar) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(bar)) : "memory");
 }
@@ -62,25 +58,7 @@ __device__ __forceinline__ bool mbarrier_try_wait_parity(mbarrier_t* bar, unsign
   return done;
 }
 
-// The same where other CTAs of the cluster arrive: what they did before is visible afterwards.
-__device__ __forceinline__ bool mbarrier_try_wait_parity_cluster(mbarrier_t* bar, unsigned parity) {
-  unsigned done;
-  asm volatile(
-      "{\n\t.reg .pred p;\n\t"
-      "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n\t"
-      "selp.u32 %0, 1, 0, p;\n\t}"
-      : "=r"(done)
-      : "r"(shared_address(bar)), "r"(parity)
-      : "memory");
-  return done;
-}
-
 __device__ __forceinline__ void mbarrier_wait_parity(mbarrier_t* bar, unsigned parity) {
   while (!mbarrier_try_wait_parity(bar, parity)) {
-  }
-}
-
-__device__ __forceinline__ void mbarrier_wait_parity_cluster(mbarrier_t* bar, unsigned parity) {
-  while (!mbarrier_try_wait_parity_cluster(bar, parity)) {
   }
 }
