@@ -7,3 +7,7 @@ class GemmlabError(ValueError):
 
 class CheckError(AssertionError):
     """A kernel or an answer is wrong: the message names the pattern in the learner's terms."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Let Jupyter show the message alone: the frames above it are the laboratory's, not the learner's."""
+        return [f"{type(self).__name__}: {self}"]

@@ -151,6 +151,14 @@ def test_a_right_kernel_passes_with_one_line(capsys):
     assert result.backend == "emulator" and (33, 33, 33) in result.shapes and (16, 8, 2048) in result.shapes
 
 
+def test_a_notebook_shows_the_message_alone(capsys):
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell()
+    shell.run_cell("import gemmlab as gl\nraise gl.CheckError('03.1: C is zero')")
+    assert capsys.readouterr().out.strip() == "CheckError: 03.1: C is zero"
+
+
 def test_quiet(capsys):
     gl.check(good, rule=RULE, shapes=[(17, 33, 5)], quiet=True, backend="emulator")
     assert capsys.readouterr().out == ""
