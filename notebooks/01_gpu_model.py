@@ -216,7 +216,7 @@ gl.plots.lines(
 
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k01_issue.py"}
 def issue_kernel(CHAINS, THREE=False):
-    """Return the kernel with CHAINS independent chains per thread, of two or THREE registers."""
+    """Return the kernel: CHAINS chains per thread, of two or THREE registers."""
     UNROLL = unroll(CHAINS)
 
     @cuda.jit
@@ -235,7 +235,7 @@ def issue_kernel(CHAINS, THREE=False):
         total = float32(0)
         for j in range(CHAINS):
             total += x[j]
-        out[tid] = total  # NOTE: needs every chain's end, so the clock cannot be read before it
+        out[tid] = total  # NOTE: needs every chain's end: no clock is read before
         end, slot = clock64(), uint32(2) * (tid // uint32(32))
         if tid % uint32(32) == uint32(0):
             clocks[slot], clocks[slot + uint32(1)] = begin, end
@@ -252,7 +252,9 @@ def issue_kernel(CHAINS, THREE=False):
 # %%
 issue_rate = gl.machine.issue_rate()
 model = {
-    f"chains: {n}, latency: 4": [(w, min(128, w * 32 * n / 4)) for w in gl.machine.WARPS]
+    f"chains: {n}, latency: 4": [
+        (warps, min(128, warps * 32 * n / 4)) for warps in gl.machine.WARPS
+    ]
     for n in (1, 4)
 }
 gl.plots.lines(
@@ -276,7 +278,7 @@ gl.plots.lines(
 for registers, shared in ((32, 0), (128, 0), (128, 40 << 10), (255, 0)):
     found = gl.occupancy(256, registers, shared)
     print(f"{registers:3} registers, {shared >> 10:2} KB: {found}")
-for kernel in ("k04_coalesced", "k09_double_buffer", "k09_wide_patch"):
+for kernel in ("k04_coalesced", "k09_double_buffer", "k09_wide_columns"):
     print(f"{kernel}: {gl.occupancy_of(kernel)}")
 
 # %% [markdown]
@@ -289,7 +291,8 @@ gl.widgets.occupancy_explorer(threads=256, registers=128, shared_kb=16)
 # More is not always better. Kernels 04 and 09 above: the faster one has fewer resident warps, because each
 # thread keeps more in registers. Occupancy is a means to hide latency, not a goal.
 #
-# Is the arithmetic right? A kernel can count for itself: each block signs in on its SM (`%smid`), stays, signs out.
+# Is the arithmetic right? Blocks can tell: each notes its SM (`%smid`), and the SM's clock when it comes and leaves.
+# How many were there at once?
 
 # %%
 for case, ((predicted, seen),) in gl.machine.residency().series.items():
@@ -297,8 +300,6 @@ for case, ((predicted, seen),) in gl.machine.residency().series.items():
 print(gl.machine.residency().label)
 
 # %% [markdown]
-# (Where one more is seen than predicted, a block that was leaving was, presumably, still counted.)
-#
 # ## A checklist for any kernel
 #
 # Four questions that later chapters answer one by one:

@@ -149,8 +149,8 @@ counters
 # *requested*; what reaches DRAM only a profiler on a GPU can tell (`dram__bytes_read.sum`).
 
 # %%
-requested = counters.bytes("global")
-print(f"{requested:,} bytes for {counters.flops:,} FLOP: {counters.intensity:.3f} FLOP/byte")
+requested, flops = counters.bytes("global"), counters.flops
+print(f"{requested:,} bytes for {flops:,} FLOP: {counters.intensity:.3f} FLOP/byte")
 everywhere = gl.trace(naive, 64, 32, 64, rule=rule, cta=None, warp=None)
 gl.plots.reads_per_element(everywhere, {"A": (64, 64), "B": (64, 32)})
 
@@ -234,7 +234,8 @@ def habit(zero):
 
 signed = gl.count(habit(np.float32(0)), 64, 32, 64, rule=rule)
 double = gl.count(habit(0.0), 64, 32, 64, rule=rule)
-gl.plots.instruction_mix({"ours": counters, "range, signed": signed, "range, 0.0": double})
+habits = {"range, signed": signed, "range, 0.0": double}
+gl.plots.instruction_mix({"ours": counters, **habits})
 
 # %% [markdown]
 # - **Signed indices**: 19 integer instructions per multiply-add instead of 2.5 (counted). A signed index may be
@@ -258,9 +259,9 @@ for size in (1024, 2048, 4096):
 # %% [markdown]
 # About 0.5 TFLOP/s at every size: slower than even DRAM would force it to be. And DRAM is nearly idle: at 4096³ the
 # profiler saw 28 of the 550 GB requested cross the memory bus, 0.1 TB/s (recorded); caches served the rest. So DRAM
-# is not the limit, nor is arithmetic (0.7 % of the peak), nor are the instructions: the version with `range` takes
-# the same time within 1 % (measured on an H200). On the roofline, at its requested bytes, the kernel hangs *below* the
-# slope of the bandwidth. Something that the plot does not draw holds it back.
+# is not the limit, nor is arithmetic (0.7 % of the peak), nor are the instructions: at six per multiply-add (counted)
+# the four schedulers of an SM use 5 % of their slots (derived). On the roofline, at its requested bytes, the kernel
+# hangs *below* the slope of the bandwidth. Something that the plot does not draw holds it back.
 
 # %%
 counted = {"k03_naive": counters}

@@ -120,7 +120,8 @@ gl.check(coalesced, rule=rule)
 # %%
 after = gl.count(coalesced, 64, 64, 64, rule=rule)
 for name, c in [("naive", before), ("coalesced", after)]:
-    print(f"{name:9} {c.bytes('global'):,} bytes requested, {c.intensity:.3f} FLOP/byte")
+    moved = f"{c.bytes('global'):,} bytes requested"
+    print(f"{name:9} {moved}, {c.intensity:.3f} FLOP/byte")
 after
 
 # %% [markdown]
@@ -165,7 +166,8 @@ def load_sectors(stride, offset=0):
     return run.report.counters.total(space="global", op="ld").sectors
 
 
-print("stride: sectors", {stride: load_sectors(stride) for stride in (0, 1, 2, 3, 4, 8, 9, 32)})
+STRIDES = (0, 1, 2, 3, 4, 8, 9, 32)
+print("stride: sectors", {stride: load_sectors(stride) for stride in STRIDES})
 print("offset: sectors", {offset: load_sectors(1, offset) for offset in (0, 1, 8)})
 
 # %% [markdown]
@@ -191,7 +193,8 @@ def touched(kernel, size):
 
 lines = {kernel: touched(kernel, 128) for kernel in STUDY}
 for kernel in STUDY:
-    print(f"{kernel:20} {touched(kernel, 32):2} sectors, {lines[kernel]:2} lines per step of k")
+    moved = f"{touched(kernel, 32):2} sectors, {lines[kernel]:2} lines"
+    print(f"{kernel:20} {moved} per step of k")
 
 # %% [markdown]
 # A warp of `r` rows and `c` columns needs `r` elements of `A` and `c` of `B`: the perimeter of its rectangle, while
@@ -208,7 +211,8 @@ def one_line_per_cycle(lines, sms=132, ghz=1.98):
 
 
 for kernel in STUDY:
-    print(f"{kernel:20} at most {one_line_per_cycle(lines[kernel]):.2f} TFLOP/s (modelled, H200)")
+    ceiling = one_line_per_cycle(lines[kernel])
+    print(f"{kernel:20} at most {ceiling:.2f} TFLOP/s (modelled, H200)")
 
 # %% [markdown]
 # ## Measure

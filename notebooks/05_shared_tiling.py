@@ -35,10 +35,8 @@ print(gl.device().reason)
 # %% [markdown]
 # ## The limit
 #
-# A product of size `n` needs `2·n²` numbers from DRAM. The coalesced kernel requests `2·n³`. The profiler counted, on
-# the H200, the bytes that really crossed the memory bus.
-#
-# **Predict:** how often did each byte of `A` and `B` come from DRAM at 1024, 2048 and 4096? (At 2048 the two have
+# A product of size `n` needs `2·n²` numbers from DRAM. The coalesced kernel requests `2·n³`. **Predict:** how often did
+# each byte of `A` and `B` cross the H200's memory bus, by the profiler, at 1024, 2048 and 4096? (At 2048 the two have
 # 34 MB and fit in L2, at 4096 134 MB and do not.)
 
 # %%
@@ -53,17 +51,18 @@ def dram_read(kernel, n):  # bytes, by the profiler on an H200, or None
 for n in (1024, 2048, 4096):
     once, moved = 2 * n * n * 4, dram_read("k04_coalesced", n)
     text = f"{moved / once:.1f} × once" if moved else "not recorded"
-    print(f"{n}: once {once / 1e6:5.1f} MB, requested {once * n / 1e9:5.1f} GB, DRAM {text}")
+    asked = f"once {once / 1e6:5.1f} MB, requested {once * n / 1e9:5.1f} GB"
+    print(f"{n}: {asked}, DRAM {text}")
 
 # %% [markdown]
-# While both matrices fit in L2, caches serve the reuse. Beyond that they no longer keep up. A cache keeps what it
-# guesses; we *know* what is needed again. Shared memory lets us say so: kilobytes on the SM that a block fills itself.
+# While both matrices fit in L2, caches serve the reuse. But a cache guesses what is needed again; we *know*. Shared
+# memory lets us say so: kilobytes on the SM that a block fills itself.
 
 # %% [markdown]
 # ## The idea
 #
-# Cut `C` into tiles of `BM × BN`, one per block, and walk along `K` in steps of `BK`. At each step the block's threads
-# copy a `BM × BK` tile of `A` and a `BK × BN` tile of `B` *together*; then each thread adds `BK` products from there.
+# Cut `C` into tiles of `BM × BN`, one per block, and walk along `K` in steps of `BK`. At each step the block copies a
+# `BM × BK` tile of `A` and a `BK × BN` tile of `B` *together*; then each thread adds `BK` products from there.
 
 # %%
 gl.widgets.tile_explorer(BM=32, BN=32, BK=32)
@@ -74,13 +73,13 @@ gl.widgets.tile_explorer(BM=32, BN=32, BK=32)
 # $$\frac{M}{BM}\cdot\frac{N}{BN}\cdot\frac{K}{BK}\,(BM\cdot BK + BK\cdot BN) \;=\; M N K
 # \left(\frac{1}{BM}+\frac{1}{BN}\right)$$
 #
-# `BK` cancels. `A` is served by the tile's *width*, `B` by its *height*. (Guides also give `MNK / min(BM, BN)`; for a
-# square tile that is half of what is moved.)
+# `BK` cancels. `A` is served by the tile's *width*, `B` by its *height*. (Guides also give `MNK / min(BM, BN)`: half of
+# what a square tile moves.)
 #
 # ## The kernel
 #
-# We begin with the textbook's special case: one edge for all three sizes, so that each of 32 × 32 threads copies
-# one element of each tile.
+# We begin with the textbook's case, one edge for all three sizes: each of 32 × 32 threads copies one element of each
+# tile.
 
 # %%
 from numba import cuda, float32, uint32
@@ -128,8 +127,8 @@ gl.check(tiled_square, rule=rule)
 # %% [markdown]
 # ## Two barriers
 #
-# `cuda.syncthreads()` lets no thread of the block pass before all have arrived. The first barrier: nobody reads before
-# all have written. The second: nobody overwrites, in the next step, what others still read.
+# `cuda.syncthreads()` lets no thread of the block pass before all have arrived. First: nobody reads before all have
+# written. Second: nobody overwrites, in the next step, what others still read.
 #
 # **Predict:** what does a check say if the first is missing? The second? If threads outside `C` return at the top?
 
@@ -168,8 +167,8 @@ for fault in ({"first": False}, {"second": False}, {"early": True}):
 
 # %% [markdown]
 # - Without the first barrier the block reads words that nobody has written yet: the values are wrong.
-# - Without the second **the values are right**, here and on many a GPU on most days. It is a race all the same: a warp
-#   that is ahead overwrites what a slower one still reads. The check goes by the rules of ordering, not by numbers.
+# - Without the second **the values are right**, on many a GPU on most days. It is a race all the same: a warp that is
+#   ahead overwrites what a slower one still reads. The check goes by the rules of ordering, not by numbers.
 # - The early return leaves holes in the tiles. (Since Volta a barrier does not wait for threads that have left.)
 
 # %% [markdown]
@@ -196,7 +195,7 @@ print(gl.launch(two_blocks, A, B, sums, **launch))
 # ## Predict, then count
 #
 # **Predict** for `M = N = K = 64`: how often is each element of `A` requested now, where the coalesced kernel asked
-# 64 times? How many bytes in all, the store of `C` included? And how many *shared* loads per multiply-add?
+# 64 times? How many bytes in all? How many *shared* loads per multiply-add?
 
 # %%
 before = gl.count("k04_coalesced", 64, 64, 64)
@@ -238,7 +237,7 @@ THREADS = BM * BN
 
 
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k05_tiled.py"}
-@cuda.jit
+@cuda.jit(launch_bounds=(1024, 2))  # NOTE: two blocks per SM: at most 32 registers
 def tiled(A, B, C):
     smem_a = cuda.shared.array((BM, BK), float32)
     smem_b = cuda.shared.array((BK, BN), float32)
@@ -281,7 +280,7 @@ for name, c in [("32 × 32", after), ("16 × 64", wide)]:
 # %% [markdown]
 # What limits a tile?
 #
-# - **Threads.** One element of `C` per thread: `BM·BN ≤ 1024`. `BM·BK` and `BK·BN` may exceed it.
+# - **Threads.** One element of `C` per thread: `BM·BN ≤ 1024`.
 # - **Shared memory.** `4·BK·(BM + BN)` bytes, at most 48 KiB in static arrays; what one block takes, others lack.
 # - **Traffic** wants `1/BM + 1/BN` small. At 1,024 outputs the square wins: 2/32 against 1/16 + 1/64, by a quarter.
 # - **`BK`** is free. A larger one means fewer barriers and more shared memory; the traffic stays.
@@ -291,14 +290,13 @@ for name, c in [("32 × 32", after), ("16 × 64", wide)]:
 # %% [markdown]
 # ## Predict, then measure
 #
-# 32 times fewer bytes requested. How much faster? Guides promise 5 to 16 times. Count what the loop *does* first.
+# 32 times fewer bytes requested. How much faster? Count what the loop *does* first.
 
 # %%
 gl.plots.instruction_mix({"coalesced": before, "tiled": after})
 
 # %% [markdown]
-# Each multiply-add still waits for two loads. They were `ldg`, now they are `lds`, served by the same part of the SM,
-# one wavefront per cycle.
+# Each multiply-add still waits for two loads, now `lds`, served by the same part of the SM, one wavefront per cycle.
 
 # %%
 def at_most(wavefronts, sms=132, ghz=1.98):
@@ -307,61 +305,63 @@ def at_most(wavefronts, sms=132, ghz=1.98):
 
 per_step = after.total(space="shared", op="ld").wavefronts / (64**3 / 32)
 ceiling = at_most(per_step)
-print(f"{per_step:.0f} wavefronts per step: at most {ceiling:.1f} TFLOP/s (modelled, H200)")
+print(f"{per_step:.0f} wavefronts per step: at most {ceiling:.1f} TFLOP/s (modelled)")
 print(f"1.5 wavefronts per step: at most {at_most(1.5):.1f} TFLOP/s")
 
 # %% [markdown]
-# So the ceiling hardly moves: it was an eighth of the peak in chapter 04, and is an eighth or a sixth. What else tiling
-# can gain is the distance that the coalesced kernel kept from its ceiling. **Predict** for each size which kernel wins.
-#
-# The second line is a finer model. The emulator counts PTX; in SASS `ptxas` fetches four neighbours of the tile of `A`
-# with one `LDS.128`. A broadcast of 128 bits takes an H200 two wavefronts (profiler): 1 + 2/4 per step.
+# So the ceiling hardly moves: an eighth of the peak in chapter 04, an eighth or a sixth now. (The second line is a
+# finer model: in SASS one `LDS.128` fetches four neighbours of the tile of `A`, a broadcast of two wavefronts: 1 + 2/4
+# per step.) Tiling can also gain the distance that the coalesced kernel kept from its ceiling. **Predict** for each
+# size which kernel wins.
 
 # %%
 sizes = (1024, 2048, 4096)
-kernels = ("k04_coalesced", "k05_tiled_square", "k05_tiled")
+TILED = ("k05_tiled_square", "k05_tiled", "k05_tiled_unbounded")
+kernels = ("k04_coalesced", *TILED)
 found = {kernel: [gl.measure(kernel, n, n, n) for n in sizes] for kernel in kernels}
 print(f"TFLOP/s at {sizes}, {found['k04_coalesced'][0].label}")
 for kernel, some in found.items():
     rates = [f"{m.tflops:6.2f}" if m.tflops else "  none" for m in some]
     moved = [dram_read(kernel, n) for n in sizes]
     moved = [f"{bytes_ / 1e9:5.2f}" if bytes_ else " none" for bytes_ in moved]
-    print(f"{kernel:17}", *rates, "   GB from DRAM:", *moved)
+    print(f"{kernel:19}", *rates, "   GB from DRAM:", *moved)
 
 # %% [markdown]
-# **Outcome** (H200, 2026-11-30). The square tile gains 1.5, 1.4 and 2.5 times. The bytes promised 32, the wavefronts 1
-# to 1.3, and these are the better guide. At 4096 the profiler counts 1.50 wavefronts per step as modelled, and 7.8
-# TFLOP/s are 70 % of the ceiling of 11.2. What exceeds 1.3 comes from chapter 04's kernel, which at 4096 stood at 37 %
-# of its own ceiling.
+# **Outcome** (H200, 2026-11-30). The square tile gains 1.5, 1.4 and 2.5 times. Bytes promised 32, wavefronts 1 to 1.3,
+# and these are the better guide: at 4096 the profiler counts 1.50 per step as modelled, and 7.8 TFLOP/s are 70 % of the
+# ceiling. What exceeds 1.3 comes from chapter 04's kernel, which at 4096 stood at 37 % of its own ceiling.
 
 # %% [markdown]
-# ### More from DRAM, not less
-#
-# At 4096 the tiled kernels take *twice* the bytes from DRAM: 8.4 GB, 63 times "once", for 4.3 GB before. The profiler's
-# counters show where the reuse went:
+# At 4096 the tiled kernels take *twice* the bytes from DRAM. The profiler shows where the reuse went:
 #
 # | at 4096³ | sectors asked of L1 | hits in L1 | passed to L2 | hits in L2 |
 # |---|---|---|---|---|
 # | coalesced | 344 GB | 89 % | 39 GB | 74 % |
 # | square tile | 17 GB | 0 % | 17 GB | 23 % |
-
-# %% [markdown]
-# The coalesced kernel leaned on L1; tiling does that reuse by hand, and asks L2 for less than half, of which fewer hit.
-# It does no harm: 8.4 GB in 17.7 ms are 0.48 TB/s, a ninth of what DRAM delivers. Larger tiles bring it down (chapter
-# 07: 0.34 GB).
-
-# %% [markdown]
-# ### Why the wide tile is slower
 #
-# 16 × 64 reaches 4.8, 5.5 and 4.3 TFLOP/s, little more than half of the square. Bytes: a quarter more, 21.5 GB for
-# 17.2, as derived. Shared loads: the same 3.22 · 10⁹ wavefronts. Instructions: 138 per tile for 135 (SASS, ptxas 12.9).
-# None of these makes a factor of 1.8.
+# The coalesced kernel leaned on L1; tiling does that reuse by hand, and asks L2 for less than half, of which fewer hit.
+# No harm: 8.4 GB in 17.7 ms are 0.48 TB/s, a ninth of what DRAM delivers.
 
 # %% [markdown]
-# Registers may: 39 per thread, for 32. They are given out in units of 8, and 1,024 threads at 40 leave room for *one*
-# block on an SM, where 32 allow two. With one, the whole SM waits at each barrier, for L2 or, at 4096, for DRAM: from
-# 2048 to 4096 this tile loses 23 %, the square one 4 %. (Deduced, not measured. With a GPU, test it:
-# `max_registers=32` in the decorator gives 31 registers and spills none.)
+# ### Why is the wide tile slower?
+#
+# Bytes: a quarter more, as derived. Shared loads: the same 3.22 · 10⁹ wavefronts. What else does the profiler say?
+
+# %%
+print(f"{'':19} registers  blocks per SM  warps active  issue slots used")
+for kernel in TILED:
+    records = find(kernel, 4096, 4096, 4096)
+    seen = records[0].get("profile", {}) if records else {}
+    keys = ("warps_pct", "issue_pct")
+    seen = [f"{seen[key]:.0f} %" if key in seen else "–" for key in keys]
+    registers, blocks = gl.compile(kernel).registers, gl.occupancy_of(kernel).blocks
+    print(f"{kernel:19} {registers:9} {blocks:14} {seen[0]:>13} {seen[1]:>17}")
+
+# %% [markdown]
+# Left alone, `ptxas` takes 39 registers. They are given out in units of 8, and 1,024 threads at 40 leave room for *one*
+# block on an SM, where 32 allow two: half of the warps are active, and at each barrier the whole SM waits. The
+# decorator's **launch bounds** (threads per block, blocks per SM) hold it to 31, without a spill, and make it faster by
+# half. What it still lacks is instructions: 160 per tile, for 135 of the square (SASS).
 
 # %%
 counted = {name: gl.count(name, 64, 64, 4096) for name in kernels[:2]}
@@ -374,22 +374,22 @@ gl.plots.bank_grid(gl.trace(tiled_square, 64, 64, 64, rule=rule))
 
 # %% [markdown]
 # The point moves to 8 FLOP/byte, where DRAM would allow 38 TFLOP/s (derived): **memory traffic is no longer the
-# limit**. To reach the ridge of 14 a tile would need an edge of 56, more than 1,024 threads can serve with one output
-# each.
+# limit**.
 
 # %% [markdown]
 # ## What limits us now?
 #
 # > **Takeaway.** A tile of `BM × BN` outputs requests `M·N·K·(1/BM + 1/BN)` elements: memory traffic falls with the
 # > tile's edge. Two barriers per step, zeros beyond the edges, no early return. The loop still loads two numbers per
-# > multiply-add, now from shared memory, and that is what it costs.
+# > multiply-add, now from shared memory.
 
 # %% [markdown]
 # | at 4096³ | predicted, at most | TFLOP/s | of cuBLAS | limit now |
 # |---|---|---|---|---|
 # | coalesced | 8.4 | 3.1 | 0.06 | L1 and L2 |
 # | square tile, 32 × 32 | 11.2 | 7.8 | 0.15 | wavefronts of shared loads |
-# | tile 16 × 64 | 11.2 | 4.3 | 0.08 | one block per SM |
+# | tile 16 × 64 | 11.2 | 6.6 | 0.13 | the same, and instructions |
+# | the same, unbounded | 11.2 | 4.3 | 0.09 | one block per SM |
 #
 # (Recorded on an H200, 2026-11-30; ceilings modelled.)
 #

@@ -49,7 +49,8 @@ def passes(words):
 
 
 lane = np.arange(32)
-for name, words in [("neighbours", lane), ("backwards", 31 - lane), ("one word", 0 * lane)]:
+orders = {"neighbours": lane, "backwards": 31 - lane, "one word": 0 * lane}
+for name, words in orders.items():
     print(f"{name:10} {passes(words)} wavefront")
 
 # %% [markdown]
@@ -74,8 +75,8 @@ for stride in (1, 2, 3, 4, 16, 32, 33):
           f"{load.wavefronts:2} counted, {load.excess_wavefronts:2} in excess")
 
 # %% [markdown]
-# The greatest common divisor of stride and 32: odd strides are free, a stride of 32 is a **32-way conflict**. (The
-# profiler on an H200 gave the same counts; a test keeps the emulator to them.)
+# The greatest common divisor of stride and 32: odd strides are free, a stride of 32 is a **32-way conflict**. (An
+# H200's profiler counts the same.)
 #
 # A tile of 16 × 16 words puts element `(i, j)` in bank `(16·i + j) % 32`. **Predict:** 16 lanes read a column, then a
 # row. Which conflicts? A widely read guide has it the wrong way round.
@@ -87,9 +88,9 @@ print("16 × 16, column:", passes(16 * i + 3), " row:", passes(16 * 3 + i))
 # %% [markdown]
 # ## The idea
 #
-# In chapter 05 every request took one wavefront. But threads will soon compute several rows of `C` each, and then want
-# several `m` at the same `k`, side by side. So let us store the tile of `A` *transposed*: `smem_a[k, m]`. The lanes
-# that load a row of `A`, coalesced, now store it down a column. Its pitch is 32 words.
+# In chapter 05 every request took one wavefront. But threads will soon compute several rows of `C` each, and want
+# several `m` at the same `k`, side by side. So we store the tile of `A` *transposed*: `smem_a[k, m]`. The lanes that
+# load a row of `A`, coalesced, now store it down a column of pitch 32.
 
 # %%
 TILE = 32
@@ -159,7 +160,8 @@ def region(name):
     return kernels.spec(name).path.read_text().split("region: kernel")[1].splitlines()
 
 
-for line in difflib.unified_diff(region("k06_transposed"), region("k06_padded"), n=0, lineterm=""):
+two = region("k06_transposed"), region("k06_padded")
+for line in difflib.unified_diff(*two, n=0, lineterm=""):
     if line[0] in "+-" and line[1:].strip(" +-"):
         print(line)
 
@@ -189,15 +191,16 @@ words = {int(word) for k in range(32) for word in word_swizzle(k, m)}
 print(f"{len(words)} different words for 1024 elements")
 for rows in (32, 16, 8):
     row, column = word_swizzle(5, m, rows), word_swizzle(m, 5, rows)
-    print(f"m ^ (k % {rows:2}): along a row {passes(row)}, down a column {passes(column)}")
+    took = f"along a row {passes(row)}, down a column {passes(column)}"
+    print(f"m ^ (k % {rows:2}): {took}")
 
 
 # %% [markdown]
-# `k % 8`, which is in circulation for 4-byte words too, sends 32 lanes to eight banks: 4-way (derived). It belongs to
-# another unit, to which we come. In the kernel two index expressions change:
+# `k % 8`, in circulation for 4-byte words too, sends 32 lanes to eight banks: 4-way (derived). It belongs to another
+# unit, to which we come. In the kernel two index expressions change:
 
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k06_xor_word.py"}
-@cuda.jit(max_registers=64)  # NOTE: a block of 1,024 threads shares 65,536 registers
+@cuda.jit(launch_bounds=(1024, 2))  # NOTE: two blocks per SM: at most 32 registers
 def xor_word(A, B, C):
     smem_a = cuda.shared.array((TILE, TILE), float32)  # NOTE: [k, m ^ k]
     smem_b = cuda.shared.array((TILE, TILE), float32)
@@ -223,8 +226,7 @@ gl.check(xor_word, rule=rule)
 gl.plots.bank_grid(store_of_a(xor_word, rule=rule))
 
 # %% [markdown]
-# No padding, no conflict. But four neighbours in `m` are now scattered: no 128-bit load can fetch them. (The decorator
-# holds the kernel to 64 registers: with more, 1,024 threads exceed the 65,536 of an SM.)
+# No padding, no conflict. But four neighbours in `m` are now scattered: no 128-bit load can fetch them.
 
 # %% [markdown]
 # ## How wide is a request?
@@ -239,15 +241,17 @@ gl.plots.bank_grid(store_of_a(xor_word, rule=rule))
 # %%
 from gemmlab.bank_probe import wavefronts
 
-pitches = [(128, 32), (128, 36), (64, 32), (64, 34), (32, 32), (32, 33), (16, 16), (16, 17)]
-for bits, pitch in pitches:
-    took, least = wavefronts(4 * pitch * lane, bits // 8)
-    print(f"{bits:3} bits, pitch {pitch} words: {took:2} wavefronts, {least} at least")
+PITCHES = {128: (32, 36), 64: (32, 34), 32: (32, 33), 16: (16, 17)}
+for bits, pair in PITCHES.items():
+    for pitch in pair:
+        took, least = wavefronts(4 * pitch * lane, bits // 8)
+        found = f"{took:2} wavefronts, {least} at least"
+        print(f"{bits:3} bits, pitch {pitch} words: {found}")
 
 # %% [markdown]
 # At 128 bits a pitch of 36 words is free, and 33 is not allowed at all. A column of 16-bit elements with 64 bytes to a
-# row is 16-way; copied in chunks it would be free. (Where neighbouring lanes load the same address, two groups are
-# served together: a 128-bit broadcast takes an H200 two wavefronts, not four.)
+# row is 16-way; copied in chunks it would be free. (A 128-bit broadcast takes an H200 two wavefronts, not four: chapter
+# 08.)
 
 # %% [markdown]
 # ## Cure 3: a swizzle of chunks
@@ -271,7 +275,7 @@ print(f"32 bits down a column: {passes(chunk_swizzle(lane, 5))} wavefronts")
 # request: a warp loads 4 rows of `A`, 8 elements of each, and stores all four words of all eight chunks.
 
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k06_xor_chunk.py"}
-@cuda.jit
+@cuda.jit(launch_bounds=(1024, 2))  # NOTE: two blocks per SM: at most 32 registers
 def xor_chunk(A, B, C):
     smem_a = cuda.shared.array((TILE, TILE), float32)  # NOTE: [k, m], swizzled
     smem_b = cuda.shared.array((TILE, TILE), float32)
@@ -303,8 +307,7 @@ gl.check(xor_chunk, rule=rule)
 gl.plots.bank_grid(store_of_a(xor_chunk, rule=rule))
 
 # %% [markdown]
-# With 64 bytes to a row two rows share the 32 banks, and every second row must differ: `c ^ (k // 2 % 4)`. Try it, and
-# the others, on any access:
+# (With 64 bytes to a row every second row must differ: `c ^ (k // 2 % 4)`.) Try it, and the others, on any access:
 
 # %%
 gl.widgets.bank_explorer()
@@ -330,25 +333,29 @@ gl.widgets.bank_explorer(
 CURES = ("k06_padded", "k06_xor_word", "k06_xor_chunk")
 STUDY = ("k05_tiled_square", "k06_transposed", *CURES)
 counted = {name: gl.count(name, 64, 64, 64) for name in STUDY}
-print(f"{'':17} excess wavefronts  integer/multiply-add  registers  shared bytes")
+print(f"{'':17} excess wavefronts  integer/multiply-add  shared bytes")
 for name, c in counted.items():
     excess, mix = c.total(space="shared").excess_wavefronts, c.mix()
-    built = gl.compile(name, target="sm_90")
-    sizes = f"{built.registers or '?':>9}  {built.static_shared or '?':>12}"
-    print(f"{name:17} {excess:17,}  {mix['int'] / mix['fma']:20.2f}  {sizes}")
+    size = gl.compile(name, target="sm_90").static_shared
+    print(f"{name:17} {excess:17,}  {mix['int'] / mix['fma']:20.2f}  {size:12,}")
+
+# %%
+for kernel in (xor_word, xor_chunk):
+    free = gl.compile(cuda.jit(kernel.py_func), target="sm_90").registers
+    held = gl.compile(kernel, target="sm_90").registers
+    print(f"{kernel.__name__:9} {free} registers left alone, {held} within the bounds")
 
 # %% [markdown]
-# XOR is no constant offset: an address `m ^ k` must be computed for each `k`, or kept in a register of its own. In the
-# chunk swizzle only eight of them differ. `ptxas` keeps them: in SASS a tile takes 134 or 135 instructions, padded or
-# swizzled, 64 of them shared loads, and no XOR is left in the loop (ptxas 12.9). So a swizzle is paid for in
-# *registers*: 62 and 40 for 32. They are given out in units of 8; 1,024 threads at 32 registers fit on an SM twice, at
-# 40 or 62 only once.
+# XOR is no constant offset: an address `m ^ k` is computed for each `k`, or kept in a register of its own. Left alone,
+# `ptxas` keeps them, and only one block of 1,024 threads fits on an SM (chapter 05). Within the bounds it computes
+# them: 163 and 142 instructions per tile, padding takes 134 (SASS, ptxas 12.9). So a swizzle is paid for in registers
+# or in instructions.
 
 # %% [markdown]
 # ## Predict, then measure
 #
-# Excess wavefronts cost time only if the kernel waits for shared memory: in one that waits for DRAM no stopwatch finds
-# a conflict. Ours loops on shared memory, 64 loads per store of `A`. At one wavefront per cycle:
+# Excess wavefronts cost time only if the kernel waits for shared memory. Ours loops on it, 64 loads per store of `A`.
+# At one wavefront per cycle:
 
 # %%
 def at_most(wavefronts, steps, sms=132, ghz=1.98):
@@ -363,8 +370,8 @@ print(f"a 32-way conflict in the inner loop: at most {at_most(33, 1):.1f}")
 
 # %% [markdown]
 # (In chapter 05's layout `ptxas` merges four reads of `A`, and the ceiling is 11.2; a transposed tile gives it nothing
-# to merge.) The last line is the same mistake *in the loop over `k`*, as the mapping of chapter 03 would make it: there
-# the conflict meets every multiply-add. **Predict** the order of the five, and then look:
+# to merge.) The last line is the same mistake *in the loop over `k`*, where it meets every multiply-add. **Predict**
+# the order of the five, and then look:
 
 # %%
 sizes = (1024, 2048, 4096)
@@ -375,21 +382,12 @@ for kernel, some in found.items():
     print(f"{kernel:17}", *rates)
 
 # %% [markdown]
-# **Outcome** (H200, 2026-11-30). `transposed` stands at 5.1, 93 % of the 5.5 that its excess wavefronts allow: there
-# the conflict *is* the limit. Padding gains 37 % at 4096. It stays 11 % behind chapter 05's kernel, whose reads of `A`
-# merge: 40 shared loads per tile in SASS, not 64.
-
-# %% [markdown]
-# The swizzles are as free of conflicts as padding, and gain 7 to 19 % at 1024 and 2048 and *nothing* at 4096. It is
-# not integer work, as the loops have equally many instructions. It is the one block per SM: while it waits at a
-# barrier or for its loads, nobody computes. At 4096, where L2 misses, just these two kernels lose 15 % against 2048,
-# and those with two blocks lose at most 4 %. (Deduced from registers and sizes; no profile was recorded for the
-# cures.)
-
-# %% [markdown]
+# **Outcome** (H200, 2026-11-30). `transposed` stands at 93 % of the 5.5 that its excess wavefronts allow: there the
+# conflict *is* the limit. Padding gains 37 % at 4096, the swizzles, with their extra instructions, about half of that.
+# All stay behind chapter 05's kernel, whose reads of `A` merge: 40 shared loads per tile in SASS, not 64.
+#
 # A cure has to be weighed with what it costs *this* kernel. For a scalar tile padding wins. The swizzle of chunks earns
-# its place where padding cannot go: with 128-bit loads, and in the layouts that TMA and `wgmma` read. (Held to
-# `max_registers=32`, `xor_chunk` spills nothing and two blocks fit. With a GPU, measure it.)
+# its place where padding cannot go: with 128-bit loads, and in the layouts that TMA and `wgmma` read.
 
 # %% [markdown]
 # On a GPU, Nsight Compute counts the same quantities:
@@ -400,22 +398,22 @@ for kernel, some in found.items():
 # | excess of loads | `l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum` |
 # | … of stores | the same with `op_st` |
 #
-# At 1024³ the emulator expects 4,096 times the excess of 64³:
+# At 4096³ the emulator expects 64³ times the excess of 64³:
 
 # %%
 from gemmlab.results import find
 
 for name, c in counted.items():
-    records = find(name, 1024, 1024, 1024)
+    records = find(name, 4096, 4096, 4096)
     seen = records[0].get("profile", {}) if records else {}
     seen = seen.get("shared_store_conflicts")
     said = "not recorded" if seen is None else f"{seen:,.0f}"
-    excess = 4096 * c.total(space="shared", op="st").excess_wavefronts
-    print(f"{name:17} stores: {excess:,} counted, profiler on an H200: {said}")
+    excess = 64**3 * c.total(space="shared", op="st").excess_wavefronts
+    print(f"{name:17} stores: {excess:13,} counted, profiler on an H200: {said:>13}")
 
 # %% [markdown]
-# The profiler's counter can exceed what addresses explain, as data that arrives from L2 competes for the same port.
-# Prove a swizzle by its addresses, as here; then measure.
+# The profiler's counter can exceed what addresses explain: data from L2 competes for the same port. Prove a swizzle by
+# its addresses, as here; then measure.
 
 # %%
 long = {name: gl.count(name, 64, 64, 4096) for name in STUDY[:3]}
@@ -439,8 +437,8 @@ gl.plots.recorded_roofline(
 # |---|---|---|---|---|---|
 # | transposed | 7,936 | 5.5 | 5.1 | 0.10 | the conflict |
 # | padded | 0 | 8.1 | 7.0 | 0.14 | two loads per multiply-add |
-# | word XOR | 0 | 8.1 | 5.0 | 0.10 | 62 registers: one block per SM |
-# | chunk XOR | 0 | 8.1 | 5.1 | 0.10 | 40 registers: one block per SM |
+# | word XOR | 0 | 8.1 | 6.1 | 0.12 | the same, and instructions |
+# | chunk XOR | 0 | 8.1 | 6.0 | 0.12 | the same, and instructions |
 #
 # (Recorded on an H200, 2026-11-30; ceilings modelled.) Without a conflict two wavefronts still go with 32
 # multiply-adds, an eighth of what the arithmetic could take. The loads themselves are too many. How much work can be
@@ -459,7 +457,7 @@ gl.plots.recorded_roofline(
 # - NVIDIA, [Nsight Compute: kernel profiling
 #   guide](https://docs.nvidia.com/nsight-compute/ProfilingGuide/index.html), shared-memory metrics.
 # - NVIDIA developer forum, [cp.async and bank
-#   conflicts](https://forums.developer.nvidia.com/t/cp-async-introduces-bank-conflict-than-naive-ldg-and-sts-ptx/245066):
+# conflicts](https://forums.developer.nvidia.com/t/cp-async-introduces-bank-conflict-than-naive-ldg-and-sts-ptx/245066):
 #   what the counter includes.
 # - S. Boehm, [SGEMM_CUDA](https://github.com/siboehm/SGEMM_CUDA): the table of its README.
 # - M. Harris, [An efficient matrix transpose in CUDA

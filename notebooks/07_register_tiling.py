@@ -35,8 +35,8 @@ print(gl.device().reason)
 # %% [markdown]
 # ## The limit
 #
-# In one cycle an SM of an H200 serves one **wavefront** of shared memory, up to 32 words. In the same cycle its 128
-# FP32 lanes could start *four* warp-wide multiply-adds. So a kernel may spend one wavefront on four of them.
+# In one cycle an SM serves one **wavefront** of shared memory, up to 32 words. In the same cycle its 128 FP32 lanes
+# could start *four* warp-wide multiply-adds. So a kernel may spend one wavefront on four of them.
 #
 # **Predict.** The square tile of chapter 05 loads two words for each multiply-add. What share of the FP32 peak can
 # shared memory feed?
@@ -49,8 +49,9 @@ def fed(kernel):
     counters = gl.count(kernel, 128, 128, 512)
     loads, fmas = counters.total(space="shared", op="ld"), counters.mix()["fma"]
     share = min(1, fmas / 4 / loads.wavefronts)
-    each = f"{loads.requests / fmas:.3f} loads, {loads.wavefronts / fmas:.3f} wavefronts"
-    print(f"{kernel}: {each} per multiply-add (counted)")
+    each = loads.requests / fmas, loads.wavefronts / fmas
+    said = f"{each[0]:.3f} loads, {each[1]:.3f} wavefronts per multiply-add"
+    print(f"{kernel}: {said} (counted)")
     print(f"    feeds at most {share:.1%} of the peak (modelled)")
     return counters
 
@@ -62,16 +63,16 @@ counted = {"k05_tiled_square": fed("k05_tiled_square")}
 #
 # ## The idea
 #
-# A value in a register can be used again for nothing. So let a thread own a **patch** of TM × TN elements of `C`. In
-# each step of `k` it reads TM values of `A` and TN of `B`, and adds their *outer product* to the patch: TM · TN
-# multiply-adds that do not wait for one another.
+# A value in a register can be used again for nothing. So let a thread own a **patch** of TM × TN elements of `C`. For
+# each `k` it reads TM values of `A` and TN of `B`, and adds their *outer product* to the patch: TM · TN multiply-adds
+# that do not wait for one another.
 
 # %%
 gl.plots.outer_product(8, 8)
 
 # %% [markdown]
-# A value of `A` serves TN multiply-adds and a value of `B` serves TM (not TM · TN, as one can read): per step `2 · TM ·
-# TN` FLOP from `4 (TM + TN)` bytes. BK does not enter: a deeper tile only has more such steps.
+# A value of `A` serves TN multiply-adds, one of `B` TM (not TM · TN, as one can read): per step `2 · TM · TN` FLOP from
+# `4 (TM + TN)` bytes. BK does not enter.
 #
 # **Predict:** which square patch is the first that one wavefront per load can feed at full rate?
 
@@ -79,8 +80,8 @@ gl.plots.outer_product(8, 8)
 gl.plots.patch_intensity(mark=[(8, 1), (4, 4), (8, 8)])
 
 # %% [markdown]
-# Four multiply-adds per load means `TM · TN ≥ 4 (TM + TN)`: that is 8 × 8, with 2 FLOP per byte of shared memory
-# (derived). Its sums take 64 of a thread's 255 registers.
+# Four multiply-adds per load means `TM · TN ≥ 4 (TM + TN)`: 8 × 8, with 2 FLOP per byte of shared memory (derived). Its
+# sums take 64 of a thread's 255 registers.
 
 # %%
 gl.widgets.patch_explorer()
@@ -132,8 +133,8 @@ gl.check("k07_register_1d")
 counted["k07_register_1d"] = fed("k07_register_1d")
 
 # %% [markdown]
-# `acc` is a *local array*. With indices that are constants once the loops are unrolled it lives in registers;
-# otherwise in local memory, which is device memory behind a cache.
+# `acc` is a *local array*: in registers if its indices are constants once the loops are unrolled, otherwise in local
+# memory, which is device memory behind a cache.
 #
 # ## A patch per thread
 #
@@ -189,8 +190,8 @@ def register_2d(A, B, C):
             if m < M and n < N:
                 C[m, n] = acc[i, j]
 # %% [markdown]
-# - **Copying is separate from computing.** Which thread copies what has nothing to do with who computes what:
-#   neighbouring lanes take neighbouring addresses, four elements per thread.
+# - **Copying is separate from computing.** Neighbouring lanes copy neighbouring addresses, four elements per thread,
+#   whoever computes with them.
 # - **`frag_a`, `frag_b`** hold one step of `k`; the two inner loops are the outer product.
 #
 # **Predict:** 16 loads for 64 multiply-adds. So the wavefronts per multiply-add are 0.25?
@@ -220,8 +221,8 @@ gl.plots.bank_grid(reads("k07_register_2d"))
 # ## Neighbours in a thread are strangers in a warp
 #
 # "A thread reads TN *consecutive* elements of `B`, so there is no bank conflict." Consecutive over TN instructions. But
-# banks are met by the 32 lanes of *one* instruction, which read at a stride of TN words: every eighth bank. For `A`,
-# two rows lie 64 words apart, in one bank.
+# banks are met by the lanes of *one* instruction, which read at a stride of TN words: every eighth bank. For `A`, two
+# rows lie 64 words apart, in one bank.
 
 # %% [markdown]
 # Would wider loads help? `load4` reads four neighbours at once (chapter 08); a quarter of the warp is served together.
@@ -288,24 +289,23 @@ for kernel in ("k05_tiled_square", "k07_register_2d", "k07_warp_tile"):
     print(f"{kernel}: {shared_loads(kernel)}")
 
 # %% [markdown]
-# `register_2d` has two `LDS.128` for `B`, which still conflict two ways, and eight scalar loads for `A`: in
-# `smem_a[m, k]` the rows of one `k` are BK words apart. That makes 16 + 16 wavefronts for 64 multiply-adds, at most
-# half the peak (modelled).
+# `register_2d` has two `LDS.128` for `B`, which still conflict two ways, and eight scalar loads for `A`, whose rows lie
+# BK words apart. That makes 16 + 16 wavefronts for 64 multiply-adds, at most half the peak (modelled).
 
 # %% [markdown]
 # ## A patch per warp
 #
-# Two cures in one kernel: `A` goes into shared memory **transposed**, so that the rows of one `k` are neighbours, and
-# lanes own **groups of four**, so that the warp's patch is compact.
+# Two cures: `A` goes into shared memory **transposed**, so that the rows of one `k` are neighbours, and lanes own
+# **groups of four**, so that the warp's patch is compact.
 
 # %%
 two = ("k07_register_2d", "k07_warp_tile")
 gl.plots.warp_patches({name: gl.trace(name, 128, 128, 8) for name in two}, (128, 128))
 
 # %% [markdown]
-# The perimeter argument of chapter 04 again: work is the area of the warp's patch, the words it needs are half the
-# perimeter. So there is a level between block and thread: block tile BM × BN, **warp tile** WM × WN, thread patch
-# TM × TN. Tensor cores take over this warp tile in chapter 10.
+# The perimeter of chapter 04 again: work is the area of the warp's patch, the words it needs half the perimeter. So
+# there is a level between block and thread: block tile BM × BN, **warp tile** WM × WN, thread patch TM × TN. Tensor
+# cores take over this warp tile in chapter 10.
 
 # %%
 WM, WN = 64, 32
@@ -386,9 +386,8 @@ for kernel in ("k07_register_square", "k07_warp_tile"):
     print(f"{kernel}: {gl.compile(kernel).static_shared:,} bytes of shared memory")
 
 # %% [markdown]
-# No reuse, since BK cancels; fewer barriers, for four times the shared memory. A listing that circulates for this form
-# stores the tile of `A` as `As[m][k]` and reads it as `As[k][m]`: the result is neither `A·B` nor `Aᵀ·B`, at any shape.
-# Exercise 07.3 hands it to you.
+# No reuse, since BK cancels; fewer barriers, for four times the shared memory. A listing that circulates stores the
+# tile of `A` as `As[m][k]` and reads it as `As[k][m]`: neither `A·B` nor `Aᵀ·B`, at any shape (exercise 07.3).
 #
 # ## Registers
 #
@@ -406,12 +405,13 @@ BLOCKS = {"k05_tiled_square": 1024, "k07_register_1d": 512, "k07_warp_tile": 256
 for kernel, threads in BLOCKS.items():
     c = gl.compile(kernel, target="sm_90")
     blocks = blocks_per_sm(c, threads)
-    print(f"{kernel:17}{c.registers:4} registers, {c.spill_bytes} bytes spilled:", end=" ")
-    print(f"{blocks} blocks, {blocks * threads // 32} of 64 warps")
+    held = f"{blocks} blocks, {blocks * threads // 32} of 64 warps"
+    used = f"{c.registers:4} registers, {c.spill_bytes} bytes spilled"
+    print(f"{kernel:17}{used}: {held}")
 
 # %% [markdown]
-# A quarter of the warps, and yet the fastest of the three (below): **occupancy is no goal**. It hides latency, and 64
-# independent sums per thread hide it as well.
+# A quarter of the warps, and yet the fastest (below): **occupancy is no goal**. It hides latency, as 64 independent
+# sums per thread do.
 #
 # A guide's cure for spilled registers is `__launch_bounds__`. **Predict** what more blocks per SM do:
 
@@ -419,18 +419,17 @@ for kernel, threads in BLOCKS.items():
 for blocks in (1, 2, 3, 4):
     bounded = cuda.jit(launch_bounds=(256, blocks))(warp_tile.py_func)
     c = gl.compile(bounded, target="sm_90")
-    print(f"{blocks} per SM: {c.registers:3} registers, {c.spill_bytes:3} bytes spilled")
+    used = f"{c.registers:3} registers, {c.spill_bytes:3} bytes spilled"
+    print(f"{blocks} per SM: {used}")
 
 # %% [markdown]
-# The bound is a *limit* for the compiler: four blocks leave 64 registers, as many as the sums alone. So it causes
-# spills; a smaller patch cures them. (`k07_warp_tile_spilled` below is the last line of this table.)
+# The bound is a *limit* for the compiler: four blocks leave 64 registers, as many as the sums alone. Here it causes
+# spills, where in chapter 05 it helped; a smaller patch cures them. (`k07_warp_tile_spilled` below is the last line.)
 #
 # ## What a signed index costs
 #
-# Our kernels say `uint32` wherever an index appears; without it Numba takes signed 64-bit integers. The same code with
-# `int` in place of `uint32`:
-#
-# **Predict** the integer instructions per multiply-add, before and after.
+# Our kernels say `uint32` wherever an index appears; without it Numba takes signed 64-bit integers. **Predict** the
+# integer instructions per multiply-add, before and after.
 
 # %%
 from types import FunctionType
@@ -448,11 +447,11 @@ gl.plots.instruction_mix(mixes)
 
 # %% [markdown]
 # A signed index may be negative, which in Python counts from the end: every access compares, selects and multiplies
-# in 64 bits. And an SM of Hopper has half as many integer as FP32 lanes.
+# in 64 bits, on half as many lanes as FP32 has.
 #
 # ## Measure
 #
-# **Predict** the order of the kernels at 4096³, and at 1024³, where C has only 64 tiles of 128 × 128 for 132 SMs.
+# **Predict** the order of the kernels at 4096³, and at 1024³, where C has 64 tiles of 128 × 128.
 
 # %%
 LADDER = ("k05_tiled_square", "k07_register_1d", "k07_register_2d", "k07_warp_tile")
@@ -469,8 +468,8 @@ gl.plots.recorded_roofline(
 )
 
 # %% [markdown]
-# Larger tiles also move the kernels to the right: fewer *global* bytes. The limit that this chapter fought, shared
-# memory, is drawn nowhere on this plot. Counters show it:
+# Larger tiles also move the kernels to the right: fewer *global* bytes. Shared memory, this chapter's limit, is drawn
+# nowhere on this plot. Counters show it:
 #
 # | at 4096³ | wavefronts per multiply-add | feeds, at most | TFLOP/s | of cuBLAS |
 # |---|---|---|---|---|
@@ -484,7 +483,7 @@ gl.plots.recorded_roofline(
 
 # %% [markdown]
 # - **At 4096** each rung beats the one below; the first three reach 67 to 78 % of what shared memory allows.
-# - **At 1024** the order turns. A tile of 128 × 128 gives 64 blocks for 132 SMs; 64 × 64 gives 256.
+# - **At 1024** the order turns: tiles of 128 × 128 give 64 blocks for 132 SMs, 64 × 64 gives 256.
 # - **Signed indices** cost a factor of 3.2, **spilled** sums one of 5.3.
 # - **The warp tile** is fed in full and reaches 45 % of the peak. The next limit stands in SASS: of 819 instructions
 #   per tile 512 do arithmetic, at most 42 TFLOP/s.
@@ -497,7 +496,7 @@ gl.plots.recorded_roofline(
 # > are a limit, no gift.
 #
 # Shared memory could now feed every FP32 lane; slots for instructions are short. The warp *issues* one for every word
-# that it copies and for every word of `C` that it stores. How wide is one load? That is chapter 08.
+# that it copies or stores. How wide is one load? That is chapter 08.
 
 # %% [markdown]
 # ## Exercises

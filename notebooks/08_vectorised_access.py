@@ -36,7 +36,7 @@ print(gl.device().reason)
 #
 # Each quarter of a Hopper SM issues one warp instruction per cycle, and has 32 FP32 lanes, which take just that one.
 # So every instruction that is *not* a multiply-add takes the slot of one. **Predict:** what share of the warp tile's
-# instructions are multiply-adds?
+# are multiply-adds?
 
 # %%
 import re
@@ -340,26 +340,32 @@ print("Numba:", *sorted(set(re.findall(r"ld\.global[.\w]*", ptx))))
 # %%cuda vectorised_cuda
 # constexpr int BM = 128, BN = 128, BK = 8, WM = 64, WN = 32, PITCH = BM + 4;
 #
-# // Four neighbours of a row: one 128-bit load where `wide` says that they exist and are aligned, else one by one.
-# __device__ float4 fetch(const float* src, int rows, int cols, int row, int col, bool wide) {
-#     if (wide) return *reinterpret_cast<const float4*>(src + (size_t)row * cols + col);
+# // Four neighbours of a row: one 128-bit load where `wide` says that they exist and are
+# // aligned, else one by one.
+# __device__ float4 fetch(
+#     const float* src, int rows, int cols, int row, int col, bool wide) {
+#     const float* from = src + (size_t)row * cols + col;
+#     if (wide) return *reinterpret_cast<const float4*>(from);
 #     float x[4];
-#     for (int i = 0; i < 4; ++i) x[i] = row < rows && col + i < cols ? src[(size_t)row * cols + col + i] : 0.0f;
+#     for (int i = 0; i < 4; ++i) x[i] = row < rows && col + i < cols ? from[i] : 0.0f;
 #     return make_float4(x[0], x[1], x[2], x[3]);
 # }
 #
-# extern "C" __global__ void vectorised(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C,
-#                                       int M, int N, int K) {
+# extern "C" __global__ void vectorised(
+#     const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C,
+#     int M, int N, int K) {
 #     __shared__ alignas(16) float smem_a[BK][PITCH], smem_b[BK][BN];
 #     float acc[8][8] = {};
 #     int tid = threadIdx.x, warp = tid / 32, lane = tid % 32;
 #     int m0 = blockIdx.y * BM, n0 = blockIdx.x * BN;
-#     int row = warp % (BM / WM) * WM + lane / 4 * 4, col = warp / (BM / WM) * WN + lane % 4 * 4;
+#     int row = warp % (BM / WM) * WM + lane / 4 * 4;
+#     int col = warp / (BM / WM) * WN + lane % 4 * 4;
 #     int am = tid / 2, ak = tid % 2 * 4, bk = tid / 32, bn = lane * 4;
 #     bool wide = N % 4 == 0 && K % BK == 0 && m0 + BM <= M && n0 + BN <= N;
 #
 #     for (int k0 = 0; k0 < K; k0 += BK) {
-#         float4 a = fetch(A, M, K, m0 + am, k0 + ak, wide), b = fetch(B, K, N, k0 + bk, n0 + bn, wide);
+#         float4 a = fetch(A, M, K, m0 + am, k0 + ak, wide);
+#         float4 b = fetch(B, K, N, k0 + bk, n0 + bn, wide);
 #         smem_a[ak][am] = a.x;
 #         smem_a[ak + 1][am] = a.y;
 #         smem_a[ak + 2][am] = a.z;
@@ -371,10 +377,11 @@ print("Numba:", *sorted(set(re.findall(r"ld\.global[.\w]*", ptx))))
 #         for (int k = 0; k < BK; ++k) {
 #             float frag_a[8], frag_b[8];
 #             for (int h = 0; h < 2; ++h) {
-#                 float4 x = *reinterpret_cast<const float4*>(&smem_a[k][row + 32 * h]);
-#                 float4 y = *reinterpret_cast<const float4*>(&smem_b[k][col + 16 * h]);
-#                 frag_a[4 * h] = x.x, frag_a[4 * h + 1] = x.y, frag_a[4 * h + 2] = x.z, frag_a[4 * h + 3] = x.w;
-#                 frag_b[4 * h] = y.x, frag_b[4 * h + 1] = y.y, frag_b[4 * h + 2] = y.z, frag_b[4 * h + 3] = y.w;
+#                 auto x = *reinterpret_cast<const float4*>(&smem_a[k][row + 32 * h]);
+#                 auto y = *reinterpret_cast<const float4*>(&smem_b[k][col + 16 * h]);
+#                 float *a4 = frag_a + 4 * h, *b4 = frag_b + 4 * h;
+#                 a4[0] = x.x, a4[1] = x.y, a4[2] = x.z, a4[3] = x.w;
+#                 b4[0] = y.x, b4[1] = y.y, b4[2] = y.z, b4[3] = y.w;
 #             }
 #             for (int i = 0; i < 8; ++i)
 #                 for (int j = 0; j < 8; ++j) acc[i][j] += frag_a[i] * frag_b[j];
@@ -386,12 +393,12 @@ print("Numba:", *sorted(set(re.findall(r"ld\.global[.\w]*", ptx))))
 #         int m = m0 + row + i / 4 * 32 + i % 4;
 #         for (int j = 0; j < 8; j += 4) {
 #             int n = n0 + col + j * 4;
+#             float *x = acc[i] + j, *to = C + (size_t)m * N + n;
 #             if (wide) {
-#                 float4 x = make_float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
-#                 *reinterpret_cast<float4*>(C + (size_t)m * N + n) = x;
+#                 *reinterpret_cast<float4*>(to) = make_float4(x[0], x[1], x[2], x[3]);
 #             } else {
 #                 for (int e = 0; e < 4; ++e)
-#                     if (m < M && n + e < N) C[(size_t)m * N + n + e] = acc[i][j + e];
+#                     if (m < M && n + e < N) to[e] = x[e];
 #             }
 #         }
 #     }
@@ -418,7 +425,7 @@ except gl.GemmlabError as error:
 
 # %%
 KERNELS = ("k07_warp_tile", "k08_vectorised", "k08_lane_pairs", "k08_vectorised_cuda")
-SHAPES = ((1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096), (4095, 4097, 1023))
+SHAPES = [(n, n, n) for n in (1024, 2048, 4096)] + [(4095, 4097, 1023)]
 found = {name: [gl.measure(name, *shape) for shape in SHAPES] for name in KERNELS}
 print("TFLOP/s at", *("×".join(map(str, shape)) for shape in SHAPES))
 for name, row in found.items():
@@ -432,7 +439,7 @@ gl.plots.recorded_roofline(
 )
 
 # %% [markdown]
-# Both stand at one intensity: the same bytes, asked for by fewer instructions.
+# Both stand at one intensity: the same bytes, fewer instructions.
 
 # %% [markdown]
 # ### What the counters say
@@ -452,15 +459,14 @@ gl.plots.recorded_roofline(
 # %% [markdown]
 # ### Is Numba the limit?
 #
-# The twin is 22 % faster with the same algorithm. SASS shows one difference of that size (ptxas 12.9). nvcc unrolls the
-# loop over `k` four times: 277 instructions for 256 multiply-adds, and at most 69 more per tile. Numba's stays a loop:
-# 84 for 64, and at most 111 more. Per tile that is 623 against 783 instructions, a factor of 1.26, for a measured 1.22.
-# So the gap is the loop's shape, and chapter 09 closes it in Numba.
+# The twin is 22 % faster with the same algorithm. SASS shows one difference of that size (ptxas 12.9). NVRTC unrolls
+# the loop over `k` four times: 277 instructions for 256 multiply-adds, and at most 69 more per tile. Numba's stays a
+# loop: 84 for 64, and at most 111 more. Per tile that is 623 against 783 instructions, a factor of 1.26. So the gap is
+# the loop's shape, and chapter 09 closes it in Numba.
 
 # %% [markdown]
-# At 4095 × 4097 × 1023 no row is aligned, and every block takes the scalar path. Numba loses 12 % and falls behind the
-# warp tile. The twin falls to 14.1, and that we cannot explain: it makes the same requests and sectors as the Numba
-# kernel, with fewer instructions (counted at 127 × 129 × 127), and this shape was timed without a profile.
+# At 4095 × 4097 × 1023 no row is aligned, and every block takes the scalar path: Numba loses 12 %, the twin 17 %, and
+# the warp tile, which never was vectorised, 6 %.
 
 # %% [markdown]
 # ## What limits us now?
@@ -475,7 +481,7 @@ gl.plots.recorded_roofline(
 # | warp tile | – | 29.9 | 0.58 | slots for instructions, waiting |
 # | vectorised | a quarter of the global requests | 31.1 | 0.61 | the same |
 # | lane pairs | two thirds of the wavefronts | 31.3 | 0.61 | the same |
-# | CUDA C++ twin | – | 37.9 | 0.74 | waiting |
+# | CUDA C++ twin | – | 38.0 | 0.74 | waiting |
 #
 # (Recorded on an H200, 2026-11-30.)
 #

@@ -2,15 +2,15 @@
 # # 09 · Double buffering
 #
 # **Can loads hide behind arithmetic?** We move two lines: the next tile's loads are issued *before* the multiply and
-# their values stored *after* it. With two buffers one barrier per tile is left, and the best recorded kernel in Numba
-# reaches 0.92 of cuBLAS.
+# their values stored *after* it. Then we search for what is left, and end with a kernel in Numba that keeps up with
+# cuBLAS.
 
 # %% [markdown]
 # ## At a glance
 #
 # - **Builds on:** [08](08_vectorised_access.ipynb): 128-bit access; [07](07_register_tiling.ipynb): a patch per thread.
 # - **You will be able to:** say when a load makes a warp wait; build a pipeline through registers and one with
-#   `cp.async`; argue which barriers it needs; predict how many buffers help; weigh registers against resident blocks.
+#   `cp.async`; predict how many buffers help; weigh registers against resident blocks.
 # - **Needs:** nothing; a GPU adds the stopwatch (`cp.async` needs compute capability 8.0).
 # - **Time:** 90 minutes.
 
@@ -36,14 +36,14 @@ print(gl.device().reason)
 # %% [markdown]
 # ## The limit
 #
-# The kernel of chapter 08 goes through a tile in four steps: load, wait, multiply, wait for the slowest. Its block
-# makes 8 warps · 512 multiply-adds per tile, four per cycle: 1,024 cycles. Its load takes one latency (chapter 01).
-#
-# **Predict:** which share of the time does a lone block multiply, if its loads come from L2? From DRAM?
+# The kernel of chapter 08 goes through a tile in four steps: load, wait, multiply, wait. Its block makes 8 warps · 512
+# multiply-adds per tile, four per cycle: 1,024 cycles. Its load takes one latency (chapter 01). **Predict:** which
+# share of the time does a lone block multiply, if its loads come from L2? From DRAM?
 
 # %%
 measured = gl.machine.latencies()
-latency = {"L2": 250, "DRAM": 600} | {k: measured[k] for k in ("L2", "DRAM") if measured}
+latency = {"L2": 250, "DRAM": 600}  # cycles
+latency |= {level: measured[level] for level in latency if measured}
 compute = 8 * 512 // 4
 print("cycles:", "as measured" if measured else "assumed, nothing is recorded yet")
 for level, load in latency.items():
@@ -54,8 +54,8 @@ for level, load in latency.items():
 # ## The idea
 #
 # `LDG` only *starts* a transfer; the warp goes on until an instruction **uses** the register that the value will arrive
-# in. That first use waits: here the store to shared memory. Put it after the multiply, and 512 multiply-adds run while
-# the data travels. It must go to a second buffer, as the first is still being read.
+# in: here the store to shared memory. Put it after the multiply, and 512 multiply-adds run while the data travels. It
+# must go to a second buffer, as the first is still being read.
 
 # %%
 load, compute = round(latency["DRAM"]), 8 * 512 // 4
@@ -71,12 +71,10 @@ gl.widgets.timeline(
 # %% [markdown]
 # ## The order that guides print
 #
-# Many texts have two buffers and this loop: *load the next tile to shared memory; multiply the current one; barrier*,
-# and call the load asynchronous. It is not: "to shared memory" is a load **and** a store that uses it, and both stand
-# before the multiply.
-#
-# `k09_early_store` is that loop. **Predict** for chapter 08's kernel, for this one, and for the kernel below: how many
-# of a warp's 32 shared loads are issued while the next tile is on its way?
+# Many texts have two buffers and this loop: *load the next tile to shared memory; multiply the current one; barrier*.
+# But "to shared memory" is a load **and** a store that uses it, and both stand before the multiply. `k09_early_store`
+# is that loop. **Predict** for chapter 08's kernel, for this one, and for the kernel below: how many of a warp's 32
+# shared loads are issued while the next tile is on its way?
 
 # %%
 ORDERS = ("k08_vectorised", "k09_early_store", "k09_double_buffer")
@@ -98,8 +96,7 @@ gl.widgets.timeline(
 #
 # ## The kernel
 #
-# Eight outer products (`multiply`, from `kernels/simt/outer.py`) stand between the loads of `a` and `b` and the stores
-# that use them.
+# Eight outer products (`multiply`) stand between the loads of `a` and `b` and the stores that use them.
 
 # %%
 from numba import cuda, float32, uint32
@@ -193,9 +190,6 @@ rule = {
 gl.check(double_buffer, rule=rule)
 
 # %% [markdown]
-# "No findings" carries weight here: without the barrier the values may still come out right; the race check does not
-# depend on a lucky schedule (exercise 09.3).
-#
 # ## Predict, then count
 #
 # **Predict** against chapter 08, for a `K` of 8 tiles: barriers per warp, global bytes, shared wavefronts, registers.
@@ -212,8 +206,8 @@ for kernel in ORDERS:
     print(f"{kernel:18} {barriers:9g} {moved:9,} {waves:11,} {excess:7} {registers:10}")
 
 # %% [markdown]
-# Half the barriers, the same traffic. What changed is the *order*. On a GPU the profiler shows it: the stall reason
-# *long scoreboard* counts warps that wait for the first use of a global load.
+# Half the barriers, the same traffic. What changed is the *order*. (The profiler's stall reason *long scoreboard*
+# counts warps that wait for the first use of a global load.)
 
 # %%
 gl.plots.bank_grid(traces["k09_double_buffer"])
@@ -222,10 +216,8 @@ gl.plots.bank_grid(traces["k09_double_buffer"])
 # ## How many buffers?
 #
 # With `T_l` for a tile's load and `T_c` for its arithmetic, one buffer takes `T_l + T_c` per tile. With `S` buffers the
-# threads that multiply load `S − 1` tiles ahead: `max(T_c, T_l / (S − 1))`. If somebody else loads whenever a buffer is
-# free, `max(T_c, (T_l + T_c) / S)`.
-#
-# One guide says that `S` stages leave `T_l / S` exposed. **Predict** where the curves below reach zero.
+# threads that multiply load `S − 1` tiles ahead: `max(T_c, T_l / (S − 1))`. If somebody else loads, `max(T_c, (T_l +
+# T_c) / S)`. One guide says that `S` stages leave `T_l / S` exposed. **Predict** where the curves below reach zero.
 
 # %%
 def exposed(**order):
@@ -244,30 +236,24 @@ gl.plots.lines(
 gl.widgets.stage_explorer(load=300, compute=100, stages=2)
 
 # %% [markdown]
-# If memory needs 300 for the *bytes* of a tile, no number of buffers helps beyond two. Our kernel's `T_c` exceeds
-# `T_l`: two are enough. `k09_early_store` and `k09_double_buffer`, equal in all but order, let us fit both times:
+# If memory needs 300 for the *bytes* of a tile, no number of buffers helps beyond two. Our `T_c` exceeds `T_l`: two are
+# enough. `k09_early_store` and `k09_double_buffer`, equal in all but order, let us fit both:
 
 # %%
 print(gl.stages.fit(4096, 4096, 4096))
 
 
 # %% [markdown]
-# **Outcome.** The order saves 55 ns of 893: two blocks on an SM had hidden most of the latency already. The 838 ns that
-# remain are 1,659 cycles, where the arithmetic takes 1,024; the rest are other instructions and their waits.
+# **Outcome.** The order saves 55 ns of 893: two blocks on an SM had hidden most of the latency already. 838 ns are
+# 1,659 cycles, where the arithmetic takes 1,024; the rest are other instructions and their waits.
 
 # %% [markdown]
 # ## cp.async: no registers
 #
-# Since Ampere (sm_80; not Hopper, as one text has it) `cp.async` copies from global to shared memory without a
-# register in between. Each thread issues copies of 4, 8 or 16 bytes, closes them into a **group**, and later waits
-# until at most `n` of its groups are open.
-#
-# - It is an instruction of the load/store pipe (`LDGSTS` in SASS); the wait (`DEPBAR`) is no polling loop.
-# - The wait covers *this thread's* copies. What others copied needs a barrier too.
-# - `wait_group` counts groups, not tiles (exercise 09.4).
-
-# %% [markdown]
-# Numba has no name for it; `kernels/simt/async_copy.py` wraps one line of inline PTX each.
+# Since Ampere (sm_80; not Hopper, as one text has it) `cp.async` copies from global to shared memory without a register
+# in between. Each thread issues copies of 4, 8 or 16 bytes, closes them into a **group**, and later waits until at most
+# `n` of its groups are open: *this thread's*; what others copied needs a barrier too. Numba has no name for it;
+# `kernels/simt/async_copy.py` wraps one line of inline PTX each.
 
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k09_cp_async.py", "region": "copy"}
 @cuda.jit(device=True, forceinline=True)
@@ -291,9 +277,7 @@ def copy_tiles(A, B, smem_a, smem_b, am, ak, bk, bn, put_a, put_b, interior):
 
 
 # %% [markdown]
-# A copy cannot turn its data, and our tile of `A` is stored transposed: so `A` travels in words of 4 bytes, `B` in
-# 16. At the edge `valid = 0` reads nothing and writes zeros.
-#
+# A copy cannot turn its data, and our tile of `A` is stored transposed: so `A` travels in words of 4 bytes, `B` in 16.
 # **Predict:** fewer or more instructions than the register version? Fewer registers?
 
 # %%
@@ -301,29 +285,20 @@ gl.check("k09_cp_async")
 for kernel in ("k09_double_buffer", "k09_cp_async"):
     registers, c = gl.compile(kernel).registers, gl.count(kernel, 128, 128, 64)
     moving = c.total(space="global", op="ld").executions / 8
-    print(f"{kernel:18} {registers} registers, {moving:g} global loads or copies per warp")
+    said = f"{registers} registers, {moving:g} global loads or copies per warp"
+    print(f"{kernel:18} {said}")
 
 # %% [markdown]
-# **Outcome.** More copies, and few registers saved. For one warp and tile we count:
-#
-# | | loads or copies | sectors of `A` | wavefronts, stores or copies | with the loads |
-# |---|---|---|---|---|
-# | through registers | 2 | 16 | 8 | 104 |
-# | `cp.async` | 5 | 64 | 64 | 160 |
+# **Outcome.** More copies, few registers saved, and shared memory is the tighter limit again: a warp spends 160
+# wavefronts per tile, not 104 (counted), so that eight warps need 1,280 cycles where the arithmetic
+# takes 1,024 (modelled). `cp.async` pays where tiles travel as they are, in chunks of 16 bytes: for tensor cores
+# (chapters 11 and 12).
 
 # %% [markdown]
-# Eight warps make 1,280 wavefronts per tile, one per cycle at best, where the arithmetic takes 1,024 cycles: shared
-# memory is the tighter limit again (modelled).
-
-# %% [markdown]
-# `cp.async` pays where tiles travel as they are, in chunks of 16 bytes: for tensor cores (chapters 11 and 12). Of a
-# published sample, `cuda::memcpy_async(thread_rank, As[next], src, bytes, pipe)`, know that it does not compile, and
-# that a tile of a row-major matrix is not contiguous.
-#
 # ## The search
 #
-# Where does the time of a SIMT kernel go? Into instructions that are no multiply-add, and into waiting. Each step
-# below was a prediction, a change, a counter and a measurement.
+# Where does the time of a SIMT kernel go? Into instructions that are no multiply-add, and into waiting. First the
+# instructions, step by step:
 
 # %%
 STEPS = {
@@ -338,7 +313,7 @@ STEPS = {
 rest = {}
 for kernel, change in STEPS.items():
     short, long = (gl.count(kernel, 128, 256, K).mix() for K in (64, 128))
-    loop = {name: n - short[name] for name, n in long.items()}  # eight turns of the loop
+    loop = {name: n - short[name] for name, n in long.items()}  # eight turns
     rest[kernel], lds = sum(loop.values()) / loop["fma"] - 1, loop["lds"] / loop["fma"]
     more = f"({lds:5.3f} LDS), {gl.compile(kernel).registers} registers"
     print(f"{change:31} {rest[kernel]:4.2f} others per FMA {more}")
@@ -346,82 +321,122 @@ for kernel, change in STEPS.items():
 # %% [markdown]
 # - **64-bit indices** cost two integer instructions per multiply-add (counted).
 # - **Width.** A quarter of the shared loads, and none with a conflict (chapters 06 to 08).
-# - **The loop over k.** LLVM and ptxas both keep `for k in range(8)`: every turn starts with loads it must wait for.
-#   Written out, each outer product's loads stand ahead of its use.
+# - **The loop over k.** LLVM and ptxas keep `for k in range(8)`: every turn starts with loads it must wait for.
 
 # %% [markdown]
-# - **The patch.** 8 × 16 needs six 128-bit loads per 128 multiply-adds, not four per 64, and 128 accumulators.
+# - **The patch.** 8 × 16 needs six 128-bit loads per 128 multiply-adds, not four per 64.
 # - **The tests.** Blocks inside the matrix run a main loop without a look at the edges: the same lines, compiled twice.
 #
-# ## Registers have banks, too
+# ## Two stalls
 #
-# `k09_wide_patch` issues nine multiply-adds in ten instructions and still leaves slots empty. One reason can be what
-# the profiler calls a *dispatch stall*. A scheduler's registers lie in two **banks**, even and odd numbers, and each
-# delivers one operand per cycle. A multiply-add reads three. So one must come from the **operand cache**, which keeps
-# what the instruction before has read in the same place (`.reuse` in SASS), and the other two from different banks.
-# Otherwise it takes a second cycle. (Not documented; chapter 01's probe shows it.)
+# `k09_wide_patch` issues nine multiply-adds in ten instructions, and yet leaves a fifth of its slots empty. The
+# profiler names two reasons. *Short scoreboard*: a multiply-add waits for a shared load, which takes 29 cycles (chapter
+# 01), and there are just two warps per scheduler to take turns. *Dispatch stall*: **registers have banks, too**.
+
+# %% [markdown]
+# A scheduler's registers lie in two banks, even and odd numbers; each delivers one operand per cycle, and a
+# multiply-add reads three. One must come from the **operand cache**, which keeps what the instruction before has read
+# in the same place (`.reuse` in SASS), the other two from different banks. Otherwise it takes a second cycle. (Not
+# documented; chapter 01's probe shows it.)
 
 # %%
 for name, points in gl.machine.issue_rate().series.items():
     if name.startswith("1 chain"):
         print(f"{name}: {points[-1][1]:.0f} multiply-adds per cycle, of 128")
 
-# %% [markdown]
-# **Predict:** an outer product is two nested loops. Should the one over the 8 rows of the patch be outside, or the one
-# over its 16 columns?
 
-# %% tags=["kernel"] gemmlab={"kernel": "simt/patch_kernel.py", "region": "order"}
-def outer_product(TM, TN, STEP_M, STEP_N):
-    """Return step(acc, frag_a, frag_b, smem_a, smem_b, a, b), which adds one outer product, column by column."""
+# %% [markdown]
+# Three changes: pairs of lanes share what they load (chapter 08); each step loads the values of the *next* outer
+# product before it multiplies those that it has, double buffering once more;
+
+# %% tags=["kernel"] gemmlab={"kernel": "simt/patch_kernel.py", "region": "ahead"}
+def one_ahead(fetch, multiply, TM, TN):
+    """Return step(…): load the values of row k, multiply those of row k - 1."""
 
     @cuda.jit(device=True, forceinline=True)
     def step(acc, frag_a, frag_b, smem_a, smem_b, a, b):
-        for g in range(TM // 4):
-            x = load4(smem_a, a + uint32(STEP_M * g))
-            for i in range(4):
-                frag_a[4 * g + i] = x[i]
-        for g in range(TN // 4):
-            x = load4(smem_b, b + uint32(STEP_N * g))
-            for j in range(4):
-                frag_b[4 * g + j] = x[j]
-        for j in range(TN):  # NOTE: j outside, so that frag_b[j] can stay in the operand cache
-            for i in range(TM):
-                acc[i, j] += frag_a[i] * frag_b[j]
+        next_a = cuda.local.array(TM, float32)
+        next_b = cuda.local.array(TN, float32)
+        fetch(next_a, next_b, smem_a, smem_b, a, b)
+        multiply(acc, frag_a, frag_b)
+        for i in range(TM):
+            frag_a[i] = next_a[i]
+        for j in range(TN):
+            frag_b[j] = next_b[j]
 
     return step
 
 
+# %% [markdown]
+# and the order of the 128 multiply-adds. **Predict:** should the loop over the 8 rows of the patch be outside, or the
+# one over its 16 columns?
+
+# %% tags=["kernel"] gemmlab={"kernel": "simt/patch_kernel.py", "region": "order"}
+def outer_product(TM, TN):
+    """Return multiply(acc, frag_a, frag_b), which adds one outer product to a patch."""
+
+    @cuda.jit(device=True, forceinline=True)
+    def multiply(acc, frag_a, frag_b):
+        for q in range(4):  # NOTE: one column of each group of four, then the next one
+            for g in range(TN // 4):
+                j = 4 * g + q
+                for r in range(TM):  # NOTE: down one column, up the next
+                    i = r if (q * (TN // 4) + g) % 2 == 0 else TM - 1 - r
+                    acc[i, j] += frag_a[i] * frag_b[j]
+
+    return multiply
+
+
 # %%
-from gemmlab.operands import bank_conflicts
+from gemmlab.operands import bank_conflicts, load_uses
 
 WIDE = ("k09_wide_patch", "k09_wide_columns")
 for kernel in WIDE:
     try:
-        total, met = bank_conflicts(gl.compile(kernel, target="sm_90").sass())
-        print(f"{kernel:17} {met / total:.0%} of {total:,} multiply-adds meet a bank")
+        sass = gl.compile(kernel, target="sm_90").sass()
     except gl.GemmlabError as error:
         print(error)
+        break
+    (total, met), uses = bank_conflicts(sass), load_uses(sass)
+    soon = sum(distance < 15 for distance in uses) / len(uses)
+    print(f"{kernel}: {met / total:.0%} of the multiply-adds meet a bank,")
+    print(f"    {soon:.0%} of the shared loads are used within 15 instructions (SASS)")
 
 # %% [markdown]
-# Our order is only a hint: ptxas chooses registers, and moves loads and multiply-adds as it sees fit. What it makes of
-# a source can be counted and measured, hardly predicted. `k09_wide_columns` also lets pairs of lanes share what they
-# load (chapter 08), in blocks of half the size.
+# (Two warps that take turns cover 29 cycles with 15 instructions each.) What the profiler saw, per instruction issued:
 
 # %%
 gl.check("k09_wide_columns")
-gl.check("k09_small_tile")
+COUNTERS = {
+    "slots used, %": "issue_pct",
+    "short scoreboard": "stall_short_scoreboard",
+    "dispatch stall": "stall_dispatch_stall",
+    "shared-load wavefronts, millions": "shared_load_wavefronts",
+}
+profiles = [gl.results.find(k, 4096, 4096, 4096)[0].get("profile", {}) for k in WIDE]
+print(f"{'':33}", *(f"{kernel:>17}" for kernel in WIDE))
+for what, key in COUNTERS.items():
+    scale = 1e6 if "millions" in what else 1
+    seen = [f"{p[key] / scale:.2f}" if key in p else "–" for p in profiles]
+    print(f"{what:33}", *(f"{value:>17}" for value in seen))
+
+# %% [markdown]
+# Down a column an element of `frag_b` stays in the operand cache. One column from each group of four in turn: so no
+# load is used early. But our order is a hint: ptxas chooses registers and moves instructions as it sees fit, and
+# orders with half as many bank conflicts were *slower* (exploratory runs, some twenty orders). What it makes of a
+# source can be counted and timed, hardly foreseen.
 
 # %% [markdown]
 # What it costs in resident blocks:
 
 # %%
-for kernel in ("k08_vectorised", "k09_double_buffer", "k09_wide_patch"):
+for kernel in ("k08_vectorised", "k09_double_buffer", "k09_wide_columns"):
     registers, held = gl.compile(kernel).registers, gl.occupancy_of(kernel)
-    print(f"{kernel:18} {registers} registers: {held.blocks} per SM, {held.warps} warps of 64")
+    room = f"{held.blocks} per SM, {held.warps} warps of 64"
+    print(f"{kernel:18} {registers} registers: {room}")
 
 # %% [markdown]
-# **Predict** which of the three is fastest. Occupancy hides latency; so does independent work per warp, at the price of
-# registers.
+# **Predict** which of the three is fastest.
 #
 # ## Measure
 
@@ -430,37 +445,48 @@ LADDER = (*STEPS, "k09_early_store", "k09_cp_async")
 found = {kernel: gl.measure(kernel, 4096, 4096, 4096) for kernel in LADDER}
 print(f"{'':18} others  at most  TFLOP/s  of cuBLAS")
 for kernel, m in found.items():
-    bound = f"{rest[kernel]:6.2f} {66.9 / (1 + rest[kernel]):8.1f}" if kernel in rest else " " * 15
-    seen = f"{m.tflops:8.2f} {m.ratio:9.2f}" if m.tflops and m.ratio else "not recorded yet"
-    print(f"{kernel:18} {bound} {seen}")
-print("4096 × 4096 × 4096,", found["k09_wide_patch"].label)
+    bound = seen = ""
+    if kernel in rest:
+        bound = f"{rest[kernel]:6.2f} {66.9 / (1 + rest[kernel]):8.1f}"
+    if m.tflops and m.ratio:
+        seen = f"{m.tflops:8.2f} {m.ratio:9.2f}"
+    print(f"{kernel:18} {bound:15} {seen or 'not recorded yet'}")
+print("4096 × 4096 × 4096,", found["k09_wide_columns"].label)
 
 # %% [markdown]
 # "At most" is what the slots of other instructions leave of 66.9 TFLOP/s (modelled from the count of PTX). Recorded
-# rates rise from step to step, in the order of those slots. `k09_early_store` has the products written out, but not the
-# order: what it lacks to `k09_double_buffer` is what the order buys.
+# rates rise in the order of those slots, until the last step: as many instructions, fewer stalls. What
+# `k09_early_store` lacks to `k09_double_buffer` is what the order of load and store buys.
 
 # %% [markdown]
-# It is no free lunch: a tile of 128 × 256 makes 32 blocks at 1024³, for 132 SMs, one of 128 × 128 makes 64. A tile of
-# 64 × 128 (`k09_small_tile`) makes 128, with more loads per multiply-add. **Predict** where each of them wins:
+# ## A tile for each shape
+#
+# A tile of 128 × 256 makes 32 blocks at 1024³, for 132 SMs. The same code with a patch of 8 × 8 makes tiles of 128 ×
+# 128 (`k09_square_tile`), with 4 × 8 of 64 × 128 (`k09_small_tile`). **Predict** where each wins, from the share of
+# the SMs that have work:
 
 # %%
-for shape in [(1024,) * 3, (512, 4096, 4096), (2048,) * 3, (4096,) * 3]:
-    tiles = ("k09_wide_patch", "k09_double_buffer", "k09_small_tile")
-    rates = {k: gl.measure(k, *shape) for k in tiles}
-    told = [f"{k[4:]} {m.ratio:.2f}" if m.ratio else f"{k[4:]} –" for k, m in rates.items()]
-    print("×".join(map(str, shape)), "of cuBLAS:", ", ".join(told))
+gl.check("k09_square_tile")
+gl.check("k09_small_tile")
+TILES = {"wide_columns": (128, 256), "square_tile": (128, 128), "small_tile": (64, 128)}
+for M, N, K in [(1024,) * 3, (512, 4096, 4096), (2048,) * 3, (4096,) * 3, (8192,) * 3]:
+    print(f"{M} × {N} × {K}:")
+    for name, (height, width) in TILES.items():
+        blocks = -(-M // height) * -(-N // width)
+        busy = blocks / 132 / -(-blocks // 132)
+        m = gl.measure(f"k09_{name}", M, N, K)
+        rate = f"{m.ratio:.2f} of cuBLAS" if m.ratio else "not recorded yet"
+        print(f"    {name:13} {blocks:5} blocks, {busy:4.0%} of the SMs busy, {rate}")
 
 # %% [markdown]
-# So libraries choose a tile by shape: a smaller one where the number of blocks is below the number of SMs. (A dash: not
-# recorded yet.)
+# The largest tile that keeps the SMs busy wins; libraries choose by shape in the same way.
 
 # %%
 best = [r for kernel in STEPS for r in gl.results.find(kernel, 4096, 4096, 4096)]
 gl.plots.ladder_bars(best, title="The search at 4096 × 4096 × 4096")
 
 # %%
-kernels = ["k08_vectorised", "k09_double_buffer", "k09_wide_patch"]
+kernels = ["k08_vectorised", "k09_double_buffer", "k09_wide_columns"]
 counters = {kernel: gl.count(kernel, 128, 256, 64) for kernel in kernels}
 gl.plots.recorded_roofline(
     "H200", "float32", kernels=kernels, bytes="requested", counters=counters
@@ -470,13 +496,13 @@ gl.plots.recorded_roofline(
 # ## What limits us now?
 #
 # > **Takeaway.** A load waits at its first use. Put a tile's worth of arithmetic between the two and the latency is
-# > gone, for a second buffer, eight registers and one barrier per tile. Then count what is left per multiply-add, and
-# > mind the banks of the registers.
+# > gone, for a second buffer, eight registers and one barrier per tile. Do the same in registers for shared loads; then
+# > count what is left per multiply-add, and time it.
 
 # %% [markdown]
-# In the main loop of the last kernel fewer than one instruction in ten is no multiply-add (counted), and there are no
-# registers left to lower that share. More speed needs another unit, one that multiplies small matrices in one
-# instruction. What is a tensor core? That is chapter 10.
+# In the last main loop fewer than one instruction in ten is no multiply-add (counted), and no registers are left to
+# lower that share. More speed needs another unit, one that multiplies small matrices in one instruction. What is a
+# tensor core? That is chapter 10.
 
 # %% [markdown]
 # ## Exercises

@@ -1,8 +1,8 @@
-"""Which multiply-adds read two operands from one register bank."""
+"""Which multiply-adds read two operands from one register bank, and how soon they use what a shared load brings."""
 
 import pytest
 
-from gemmlab.operands import bank_conflicts
+from gemmlab.operands import bank_conflicts, load_uses
 
 
 def listing(*instructions):
@@ -23,3 +23,9 @@ def listing(*instructions):
 )
 def test_bank_conflicts(instructions, expected):
     assert bank_conflicts(listing(*instructions)) == expected
+
+
+def test_load_uses():
+    code = ["LDS.128 R12, [R3]", "@!P0 LDS R20, [R4]", "FFMA R12, R8, R9, R10", "MOV R1, R2", "FFMA R8, R7, R14, R8"]
+    assert load_uses(listing(*code)) == [4]  # R12 is written by the first FFMA, R14 is read by the second
+    assert load_uses(listing("LDS.128 R12, [R3]", "STS [R4], R12")) == []
