@@ -1,8 +1,11 @@
 """Claims of book/what_guides_get_wrong.md on roles and clusters, repeated by the assembler and the emulator."""
 
+import re
+
 import pytest
 
 import gemmlab as gl
+import kernels
 
 BUDGET = '#include "ptx/registers.cuh"\nextern "C" __global__ void __launch_bounds__(384, 1) budget(int* out) {{ {} }}'
 
@@ -23,6 +26,15 @@ def test_setmaxnreg_takes_multiples_of_8_from_24_to_256(value, message):
     source = gl.cuda_source(BUDGET.format(f"setmaxnreg_dec<{value}>();"), "budget")
     with pytest.raises(gl.GemmlabError, match=f"(?i){message}"):
         gl.compile(source, target="sm_90a")
+
+
+def test_without_setmaxnreg_two_consumers_fit_and_a_third_does_not_spill():
+    spec = kernels.spec("k16_two_consumers")
+    plain = re.sub(r".*setmaxnreg.*\n", "", spec.path.read_text(encoding="utf-8"))
+    built = gl.compile(gl.cuda_source(plain, spec.entry), target="sm_90a")
+    assert built.registers <= 168 and built.spill_bytes == 0
+    with pytest.raises(gl.GemmlabError, match="Insufficient registers"):
+        gl.compile(gl.cuda_source(plain.replace("(384, 1)", "(512, 1)"), spec.entry), target="sm_90a")
 
 
 def test_multicast_requests_two_thirds_of_the_bytes():
