@@ -191,6 +191,8 @@ class Bulk:
         if not read_only:
             self._write(copy)
             self.stores.remove(copy)
+            if checks:
+                checks.bulk_written(copy)
 
     def _read(self, copy):
         if copy.data is None:

@@ -11,6 +11,8 @@ import numpy as np
 from .flags import CTA_SCOPE, GPU_SCOPE, join
 from .proxy_check import ProxyChecks
 
+NEVER = np.iinfo(np.int32).max  # a stamp that is not before anything
+
 
 class BulkChecks(ProxyChecks):
     """The part of AsyncChecks about copies."""
@@ -33,12 +35,23 @@ class BulkChecks(ProxyChecks):
             self._shadow(shared_site, "shared", copy, copy.offsets(), tid)
         else:
             self._into_a_peer(copy, chunks, shared_site, tid)
-        self._shadow(global_site, "global", copy, copy.span(), tid)
+        self._in_global(copy, global_site, tid)
         if copy.load:
             self._barrier_copied_over(copy, chunks, shared_site)
             if copy.map_address:
                 self.maps[copy.serial] = copy.map_address
         self._mark(copy, chunks)
+
+    def _in_global(self, copy, site, tid):
+        """Its accesses to global memory; a store's as of a moment that nobody knows yet: see ``bulk_written``."""
+        if copy.load:
+            self._global_proxy(copy, site)
+            self._shadow(site, "global", copy, copy.span(), tid)
+            return
+        clock, here = self.clocks.clock, (copy.slot, tid)
+        now, clock[here] = clock[here], NEVER
+        self._shadow(site, "global", copy, copy.span(), tid)
+        clock[here] = now
 
     def _mark(self, copy, chunks):
         self.live[copy.serial] = copy
@@ -157,6 +170,16 @@ class BulkChecks(ProxyChecks):
         slot, tid = self._thread(copy.lane)
         if slot == copy.slot:
             self._shadow(copy.site, "shared", copy, copy.offsets(), tid, report=False)
+
+    def bulk_written(self, copy):
+        """A wait_group, not .read, saw that a store is complete: its write is entered anew."""
+        if copy.refused:
+            return
+        slot, tid = self._thread(copy.lane)
+        clocks = self.clocks
+        clocks.clock[slot, tid] = clocks._tick(slot)
+        self._shadow(copy.site + 1, "global", copy, copy.span(), tid, report=False)
+        clocks.clock[slot, tid] = clocks._tick(slot)
 
     def unfinished(self, copy):
         """A CTA ended with a copy under way."""

@@ -69,8 +69,8 @@ ADVICE = {
     "issued the store, then a barrier.",
     "copy-unfinished": "Wait for every copy before the block ends (loads: the mbarrier; stores: "
     "cp.async.bulk.wait_group.read), since its shared memory goes to another block.",
-    "missing-proxy-fence": "Every thread that wrote: fence.proxy.async.shared::cta after its stores, then the barrier, "
-    "then the copy or wgmma.",
+    "missing-proxy-fence": "Every thread that wrote: fence.proxy.async (.shared::cta if it is shared memory) after its "
+    "stores, then the barrier or flag, then the copy or wgmma.",
     "mbarrier-uninitialised": "One thread initialises it with mbarrier.init (arrive.expect_tx does not do so).",
     "mbarrier-init-not-visible": "After mbarrier.init: fence.mbarrier_init.release.cluster (or fence.proxy.async), "
     "then __syncthreads(), before anybody uses it.",

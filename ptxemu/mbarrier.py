@@ -3,7 +3,8 @@
 A phase is complete when no arrival is pending and its transaction count is zero; the next one starts at once. Waiting
 lanes are kept aside until then. Whatever is under way (bulk copies, cp.async with ``cp.async.mbarrier.arrive``) lands
 as late as it may: when nothing else can run and somebody waits for it. A wait that stays unanswered returns false, as
-it does on hardware when its time is over; after ``ROUNDS`` rounds in which nothing happens it is a deadlock.
+it does on hardware when its time is over (in seeded schedules sometimes at once); after ``ROUNDS`` rounds in which
+nothing happens it is a deadlock.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 ROUNDS = 200
+GIVES_UP = 0.25
 TX_LIMIT = (1 << 20) - 1
 
 
@@ -74,6 +76,7 @@ class Mbarriers:
         self.deferred = []
         self.arrived = {}  # key -> deferred arrivals that came and that no wait has seen
         self.rounds = 0
+        self.given_up = set()  # sites of waits that once returned false at once
 
     def reset(self, slots):
         """New CTAs in ``slots``."""
@@ -201,7 +204,18 @@ class Mbarriers:
         if ready.any():
             self._succeed(key, barrier, wait.part(ready))
             wait = wait.part(~ready)
-        self.waits.setdefault(key, []).append(wait)
+        if self._gives_up(wait.site):
+            self._answer(wait, False)
+        else:
+            self.waits.setdefault(key, []).append(wait)
+
+    def _gives_up(self, site):
+        """In seeded schedules: a wait in vain returns false at once, the first one at a site and some others."""
+        random, first = self.machine.random, site not in self.given_up
+        if random is None:
+            return False
+        self.given_up.add(site)
+        return first or random.random() < GIVES_UP
 
     def _release(self, key, barrier):
         left = []

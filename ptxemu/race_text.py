@@ -117,6 +117,11 @@ class Words:
     def _advice(self, pair, seen, a, verb, b, other_verb):
         if pair.equal:
             return "Let one thread store it, or make it an atomic."
+        if pair.space == "global" and b.opcode.startswith("cp.") and ".bulk_group" in b.opcode:
+            return (
+                f"The thread that stores at line {b.line} waits first, cp.async.bulk.wait_group 0 (.read says "
+                "only that the source is free), and tells the others then: a barrier in its block, a flag beyond it."
+            )
         if seen.across_ctas and pair.space == "shared" and not (b.opcode.startswith("wgmma") and pair.other_reads):
             return (
                 f"Order line {b.line} ({other_verb}) before line {a.line} ({verb}) for the whole cluster: "

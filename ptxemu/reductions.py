@@ -23,6 +23,11 @@ _TYPES = {
     "u32": np.uint32, "b32": np.uint32, "s64": np.int64, "u64": np.uint64, "b64": np.uint64,
 }  # fmt: skip
 _BITWISE = {"and", "or", "xor"}
+_OF_TYPES = {
+    "f16": {"add", "min", "max"}, "bf16": {"add", "min", "max"}, "f32": {"add"}, "f64": {"add"},
+    "u32": {"add", "min", "max", "inc", "dec"}, "s32": {"add", "min", "max"}, "u64": {"add", "min", "max"},
+    "s64": {"min", "max"}, "b32": _BITWISE, "b64": _BITWISE,
+}  # fmt: skip
 # name of a tensor map's type -> (how it is computed, the operations that TMA has for it; others are illegal)
 OF_MAPS = {
     "uint32": (np.uint32, {"add", "min", "max", "inc", "dec", *_BITWISE}),
@@ -43,7 +48,7 @@ def reduction(mods, tensor):
     """
     name = next((m for m in mods if m in _OPERATIONS), None)
     kind = next((m for m in mods if m in _TYPES), "")
-    if name is None or (not kind and not tensor):
+    if name is None or (not tensor and name not in _OF_TYPES.get(kind, ())):
         return None
 
     def of(map_type):

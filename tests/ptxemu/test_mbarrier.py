@@ -113,7 +113,7 @@ REFUSED = [
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r0], [%g, {%r1}], [%r2];",
         "sm_90a", "needs 2 coordinates",
     ),
-    ("cp.reduce.async.bulk.global.shared::cta.bulk_group.inc.u32 [%g], [%r0], 16;", "sm_90a", "reduction"),
+    ("cp.reduce.async.bulk.global.shared::cta.bulk_group.min.f32 [%g], [%r0], 16;", "sm_90a", "reduction"),
 ]  # fmt: skip
 
 
