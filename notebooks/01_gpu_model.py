@@ -251,6 +251,8 @@ def issue_kernel(CHAINS, THREE=False):
 
 # %%
 issue_rate = gl.machine.issue_rate()
+SHOWN = ("1 chain per thread", "4 chains per thread", "1 chain, three registers")
+shown = {name: issue_rate.series[name] for name in SHOWN if issue_rate.series}
 model = {
     f"chains: {n}, latency: 4": [
         (warps, min(128, warps * 32 * n / 4)) for warps in gl.machine.WARPS
@@ -258,7 +260,7 @@ model = {
     for n in (1, 4)
 }
 gl.plots.lines(
-    issue_rate.series, models=model, x=issue_rate.x, y=issue_rate.y,
+    shown, models=model, x=issue_rate.x, y=issue_rate.y,
     title="FP32 issue rate of one SM", caption=issue_rate.label,
 )
 

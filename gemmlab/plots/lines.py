@@ -53,7 +53,8 @@ def lines(series, *, models=None, x="", y="", title="", caption="", levels=None,
         ax.axvspan(low, high, color=list(palette.LEVELS.values())[min(number + 1, 3)], alpha=0.35, lw=0)
         ax.text((low * high) ** 0.5, 1.01, name, transform=ax.get_xaxis_transform(), ha="center", fontsize=8.5)
     if len(series) + len(models) > 1:
-        ax.legend(frameon=False, fontsize=8)
+        beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if len(series) + len(models) > 4 else {}
+        ax.legend(frameon=False, fontsize=8, **beside)
     ax.set_title(title, pad=16 if levels else None)
     text = "; ".join(f"{name}: " + ", ".join(f"{px:g} → {py:.3g}" for px, py in points)
                      for name, points in {**series, **{f"{k} (modelled)": v for k, v in models.items()}}.items())
