@@ -5,7 +5,8 @@ pattern_tensor.py.
 
 needs a GPU, CuPy and ``ncu`` with permission to read the counters; takes about two minutes. The script starts
 itself under ``ncu`` (one process, clocks untouched), reads the CSV and writes DIR/patterns_<gpu>.json: provenance,
-and per pattern the counters. Copy the file to tests/ptxemu/data/. ``--kernels REGEX`` records those patterns alone and
+and per pattern the counters. Copy the file to tests/ptxemu/data/. ``--wgmma``: those of pattern_wgmma.py instead, to
+DIR/wgmma_patterns_<gpu>.json, in half a minute. ``--kernels REGEX`` records those patterns alone and
 keeps the others of the file in DIR. ``--csv FILE`` converts a report that was made by
 hand with
 
@@ -23,9 +24,11 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "ptxemu"))
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "ptxemu")]
 
 import pattern_tensor  # noqa: E402
+import pattern_wgmma  # noqa: E402
 from pattern_cases import GLOBAL_BYTES, PATTERNS, module_source  # noqa: E402
 
 METRICS = {
@@ -48,6 +51,24 @@ METRICS = {
     "ldgsts_ca_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts_cache_access.sum",
     "ldgsts_cg_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts_cache_bypass.sum",
 }
+WGMMA_METRICS = {
+    "wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_gmma.sum",
+    "conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_gmma.sum",
+    "requests": "l1tex__lsuin_requests_op_gmma.sum",
+}  # those that count by instrumented code, sm__sass_…, make wgmma fail
+
+
+def launch_wgmma():
+    """Run every pattern of pattern_wgmma.py once."""
+    import cupy
+
+    for name, case in pattern_wgmma.PATTERNS.items():
+        words, image = case.make()
+        arrays = cupy.asarray(image), cupy.asarray(words), cupy.zeros((case.sums, 128), cupy.uint32)
+        module = cupy.cuda.function.Module()
+        module.load(pattern_wgmma.text(name).encode())
+        module.get_function(name)((1,), (128,), arrays)
+        cupy.cuda.runtime.deviceSynchronize()  # before the module goes
 
 
 def launch():
@@ -64,23 +85,23 @@ def launch():
     cupy.cuda.runtime.deviceSynchronize()
 
 
-def available_metrics(ncu):
-    """The metrics of METRICS that this ncu knows, by our names."""
+def available_metrics(ncu, wanted):
+    """Those of the metrics ``wanted`` that this ncu knows, by our names."""
     text = subprocess.run(
         [ncu, "--query-metrics-mode", "all", "--query-metrics"], capture_output=True, text=True
     ).stdout
     if "l1tex__" not in text:
-        return METRICS
+        return wanted
     known = {line.split()[0] for line in text.splitlines() if line.strip()}  # whole names: many begin with others
-    return {name: metric for name, metric in METRICS.items() if {metric, metric.removesuffix(".sum")} & known}
+    return {name: metric for name, metric in wanted.items() if {metric, metric.removesuffix(".sum")} & known}
 
 
-def profile(ncu, log, metrics, kernels):
-    """Run ``launch`` under ncu, which counts the kernels that match; the CSV goes to ``log``."""
+def profile(ncu, log, metrics, kernels, options):
+    """Run ``launch`` under ncu, which counts the kernels that match; the CSV goes to ``log``. ``options``: of ours."""
     command = [
         ncu, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--log-file", str(log),
         "--kernel-name", f"regex:{kernels}", "--metrics", ",".join(metrics.values()),
-        sys.executable, str(Path(__file__).resolve()), "--launch",
+        sys.executable, str(Path(__file__).resolve()), "--launch", *options,
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -127,11 +148,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=Path, help="folder for patterns_<gpu>.json")
     parser.add_argument("--launch", action="store_true", help="only launch the kernels (used under ncu)")
+    parser.add_argument("--wgmma", action="store_true", help="those of pattern_wgmma.py instead")
     parser.add_argument("--kernels", default="^p[0-9]", help="record the patterns with these names (a regex)")
     parser.add_argument("--csv", type=Path, help="convert this ncu report instead of running ncu")
     args = parser.parse_args()
     if args.launch:
-        launch()
+        launch_wgmma() if args.wgmma else launch()
         return
     if args.out is None:
         parser.error("--out DIR is required")
@@ -139,19 +161,21 @@ def main():
     if ncu is None and args.csv is None:
         parser.error("ncu (Nsight Compute) is not on PATH; add the CUDA toolkit's bin folder or pass --csv")
     args.out.mkdir(parents=True, exist_ok=True)
-    log, metrics, started = args.csv or args.out / "patterns_ncu.csv", METRICS, time.time()
+    log, started = args.csv or args.out / "patterns_ncu.csv", time.time()
+    metrics = WGMMA_METRICS if args.wgmma else METRICS
     if args.csv is None:
-        metrics = available_metrics(ncu)
-        profile(ncu, log, metrics, args.kernels)
+        metrics = available_metrics(ncu, metrics)
+        profile(ncu, log, metrics, args.kernels, ["--wgmma"] * args.wgmma)
     counts = parse(log.read_text(), metrics)
     about = provenance(ncu) | {"metrics": metrics}
-    path = args.out / f"patterns_{about['gpu'].lower().replace(' ', '_')}.json"
+    path = args.out / f"{'wgmma_' * args.wgmma}patterns_{about['gpu'].lower().replace(' ', '_')}.json"
     if path.exists():
         counts = json.loads(path.read_text())["patterns"] | counts
     lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(counts[name])}" for name in sorted(counts))
     path.write_text(f'{{"recorded": {json.dumps(about)},\n"patterns": {{\n{lines}\n}}}}\n')
-    every = [*PATTERNS, *pattern_tensor.PATTERNS]
-    missing = [p.name for p in every if p.name not in counts]
+    every = [p.name for p in [*PATTERNS, *pattern_tensor.PATTERNS]]
+    every = list(pattern_wgmma.PATTERNS) if args.wgmma else every
+    missing = [name for name in every if name not in counts]
     print(f"{path}: {len(counts)} of {len(every)} patterns in {time.time() - started:.0f} s")
     if missing:
         sys.exit(f"not counted: {', '.join(missing[:5])}; the report is {log}")
