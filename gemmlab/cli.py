@@ -51,7 +51,8 @@ def parser() -> argparse.ArgumentParser:
     measure.add_argument("kernels", nargs="+", metavar="kernel")
     measure.add_argument("--shape", action="append", metavar="M,N,K", help="default: 4096,4096,4096; repeatable")
     measure.add_argument("--record", action="store_true", help="store the result in results/")
-    add("stale", "kernels whose source changed after they were measured")
+    stale = add("stale", "kernels whose source changed after they were measured")
+    stale.add_argument("--drop", action="store_true", help="remove their records from results/")
     grade = commands.add_parser("grade", add_help=False, help="grade a folder of student notebooks")
     grade.add_argument("rest", nargs=argparse.REMAINDER)
     return top
@@ -182,10 +183,11 @@ def _measure(options) -> int:
 def _stale(options) -> int:
     from gemmlab import results
 
-    found = results.stale(kernels.LADDER)
+    found = (results.drop_stale if options.drop else results.stale)(kernels.LADDER)
     if not any(results.DIRECTORY.glob("*.json")):
         raise GemmlabError(f"{results.DIRECTORY} holds no records: restore it from version control")
-    lines = ["{kernel} {M},{N},{K} on {gpu}, {date}: {reason}".format(**entry) for entry in found]
+    gone = "; removed" if options.drop else ""
+    lines = ["{kernel} {M},{N},{K} on {gpu}, {date}: {reason}".format(**entry) + gone for entry in found]
     _show(options, "\n".join(lines) or "every record belongs to its kernel's present source", found)
     return 0
 

@@ -275,3 +275,14 @@ def stale(ladder, directory: Path | None = None) -> list[dict]:
                 {"gpu": stem, **{k: record[k] for k in ("kernel", "M", "N", "K", "mode", "date")}, "reason": reason}
             )
     return out
+
+
+def drop_stale(ladder, directory: Path | None = None) -> list[dict]:
+    """Remove the records that `stale` names from their files and return its entries."""
+    found = stale(ladder, directory)
+    for stem in {entry["gpu"] for entry in found}:
+        gone = {_key(entry) for entry in found if entry["gpu"] == stem}
+        path = (directory or DIRECTORY) / f"{stem}.json"
+        data = load(path)
+        _write(path, {**data, "records": [record for record in data["records"] if _key(record) not in gone]})
+    return found

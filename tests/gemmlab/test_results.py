@@ -121,6 +121,10 @@ def test_stale_names_the_reason(tmp_path):
     assert [(e["kernel"], e["M"], e["reason"].split()[-1]) for e in found] == [
         (spec.name, 2048, "measurement"), ("k99_gone", 1024, "ladder")
     ]  # fmt: skip
+    assert results.drop_stale(kernels.LADDER, tmp_path) == found
+    assert results.stale(kernels.LADDER, tmp_path) == []
+    kept = results.find(spec.name, directory=tmp_path)
+    assert [(one["kernel"], one["M"]) for one in kept] == [(spec.name, 1024)]
 
 
 def test_spread_and_slug():
