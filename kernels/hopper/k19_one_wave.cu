@@ -6,6 +6,7 @@
 #define CONFIG_BN 200
 #define CONFIG_CONSUMERS 3
 #define CONFIG_STAGES 4
+#define CONFIG_ACROSS 0
 #endif
 
 // region: kernel
@@ -17,6 +18,7 @@
 constexpr int BM = CONFIG_BM, BN = CONFIG_BN, STAGES = CONFIG_STAGES, CLUSTER = 2;
 constexpr int CONSUMERS = CONFIG_CONSUMERS, MT = BM / CONSUMERS / 64;
 constexpr int THREADS = 128 * (1 + CONSUMERS);
+constexpr bool ACROSS = CONFIG_ACROSS;  // the CTAs of a pair stand side by side
 
 // edge: B in boxes of BN % 64 columns, for the last box of a tile.
 extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
@@ -24,9 +26,10 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THR
              const __grid_constant__ CUtensorMap B,
              const __grid_constant__ CUtensorMap edge, T* C, int M, int N, int K) {
   extern __shared__ __align__(1024) unsigned char raw[];
-  auto& s = *reinterpret_cast<Stages<BM, BN, STAGES, CLUSTER>*>(raw);
+  auto& s = *reinterpret_cast<Stages<BM, BN, STAGES, CLUSTER, ACROSS, true>*>(raw);
   int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0), rank = cluster_ctarank();
-  int m = (blockIdx.y * CLUSTER + rank) * BM, n = blockIdx.z * BN;
+  int m = (ACROSS ? blockIdx.y : blockIdx.y * CLUSTER + rank) * BM;
+  int n = (ACROSS ? blockIdx.z * CLUSTER + rank : blockIdx.z) * BN;
   int steps = (K + BK - 1) / BK;
   if (threadIdx.x == 0) {
     prefetch_tensormap(&A);

@@ -1,9 +1,8 @@
-// Change: as many CTAs as there are SMs share each tile's K, in pairs that share B; each then adds up its share of the
+// Change: as many CTAs as there are SMs share each tile's K, in pairs that share A; each then adds up its share of the
 //         tile's columns, always in the order of k, from the parts that all have left in L2.
 // Limit:  every part is written and read once, and the sum is not hidden.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes; every CTA of the grid resident.
 #include "ptx/barrier.cuh"
-#include "ptx/cache_policy.cuh"
 #include "ptx/flag.cuh"
 #include "ptx/registers.cuh"
 #include "tile/mainloop.cuh"
@@ -38,11 +37,10 @@ __device__ __forceinline__ void add(float4& sum, float4 v) {
 __device__ __forceinline__ void add_up(const float (&acc)[R], const Parts& p, int rank, int parts,
                                        T* C, int m, int n, int M, int N) {
   int lane = threadIdx.x % 32;
-  cache_policy_t keep = policy_evict_last();
 #pragma unroll
   for (int i = 0; i < R / 4; ++i) {
     const float* x = acc + 4 * i;
-    st_global_v4(p.values + rank * PART + i * 32, make_float4(x[0], x[1], x[2], x[3]), keep);
+    p.values[rank * PART + i * 32] = make_float4(x[0], x[1], x[2], x[3]);
   }
   __syncwarp();
   for (int i = lane; i < parts; i += 32) st_release_gpu(p.flags + i * parts + rank, 1);
@@ -73,9 +71,9 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
             const __grid_constant__ CUtensorMap B, T* C, unsigned char* W,
             int M, int N, int K) {
   extern __shared__ __align__(1024) unsigned char raw[];
-  auto& s = *reinterpret_cast<Stages<BM, BN, STAGES, CLUSTER>*>(raw);
+  auto& s = *reinterpret_cast<Stages<BM, BN, STAGES, CLUSTER, true, true>*>(raw);
   int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0);
-  int m = blockIdx.x * BM, n = blockIdx.y * BN, rank = blockIdx.z, parts = gridDim.z;
+  int m = blockIdx.y * BM, n = blockIdx.x * BN, rank = blockIdx.z, parts = gridDim.z;
   int steps = (K + BK - 1) / BK;
   int begin = steps * rank / parts, end = steps * (rank + 1) / parts;
   if (threadIdx.x == 0) {

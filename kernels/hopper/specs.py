@@ -5,6 +5,7 @@ from types import MappingProxyType
 from kernels.spec import Spec
 
 BOXES_A, BOXES_B = "map(A,BM,64,128)", "map(B,64,64,128)"
+HALF_BOXES_A = "map(A,BM//2,64,128)"  # where two CTAs share A
 
 
 def _wgmma(name: str, title: str, change: str, tile: tuple[int, int], block: int, stages=1, f16=False, **fields):
@@ -115,14 +116,15 @@ def _stream_k(name: str, title: str, change: str, tile: tuple[int, int], stages:
     )  # fmt: skip
 
 
-def _one_wave(name: str, title: str, change: str, tile: tuple[int, int], stages: int, consumers: int, **fields):
-    """Return a kernel with one tile per CTA, in pairs that share B; a producer and `consumers` warpgroups."""
-    columns = tile[1] % 64 or 64  # of the last box of B
+def _one_wave(name: str, title: str, change: str, tile: tuple[int, int], stages: int, consumers: int, across=0):
+    """Return a kernel with one tile per CTA, in pairs that share B, or A if they stand side by side (`across`)."""
+    A, last = HALF_BOXES_A if across else BOXES_A, tile[1] % 64 or 64  # columns of the last box of B
+    defines = _config(tile, stages) | {"CONFIG_CONSUMERS": consumers, "CONFIG_ACROSS": across}
     return _both(
         name, title, change, tile, 128 + 128 * consumers, stages, file="hopper/k19_one_wave.cu", entry="one_wave",
-        grid=("2", "cdiv(M,2*BM)", "cdiv(N,BN)"), shared_bytes="STAGES*(2*BK*(BM+cdiv(BN,64)*64)+16)",
-        args=(BOXES_A, BOXES_B, f"map(B,64,{columns},128)", "C", "M", "N", "K"),
-        defines=MappingProxyType({**_config(tile, stages), "CONFIG_CONSUMERS": consumers}), **fields,
+        grid=("2", "cdiv(M,BM)", "cdiv(N,2*BN)") if across else ("2", "cdiv(M,2*BM)", "cdiv(N,BN)"),
+        args=(A, BOXES_B, f"map(B,64,{last},128)", "C", "M", "N", "K"), defines=MappingProxyType(defines),
+        shared_bytes="STAGES*(2*BK*(BM+cdiv(BN,64)*64)+16)", prev="k18_pingpong",
     )  # fmt: skip
 
 
@@ -165,15 +167,14 @@ CH18 = (
 CH19 = (
     *_one_wave(
         "k19_one_wave", "One wave of tiles of 192 x 200", "a tile as large as the SMs' share of C", (192, 200), 4, 3,
-        prev="k18_pingpong",
     ),
     *_one_wave(
         "k19_one_wave_64", "Study: one wave of tiles of 64 x 128", "a tile as small as the SMs' share of C", (64, 128),
-        8, 1, prev="k19_one_wave",
+        8, 1, across=1,
     ),
     *_one_wave(
         "k19_one_wave_128", "Study: one wave of tiles of 128 x 128", "one warpgroup has the whole tile", (128, 128),
-        6, 1, prev="k19_one_wave",
+        6, 1,
     ),
     *_stream_k(
         "k19_stream_k", "Stream-K", "the k steps of the last tiles are dealt out evenly", (128, 128), 6,
@@ -193,8 +194,8 @@ CH19 = (
     ),
     *_both(
         "k19_split_k", "Split-K", "all SMs share the K of few tiles", (128, 128), 384, 6, prev="k18_pingpong",
-        grid=("2*cdiv(M,2*BM)", "cdiv(N,BN)", "max(1,min(SMS//(2*cdiv(M,2*BM)*cdiv(N,BN)),cdiv(K,BK)))"),
-        args=(BOXES_A, BOXES_B, "C", "W", "M", "N", "K"),
+        grid=("2*cdiv(N,2*BN)", "cdiv(M,BM)", "max(1,min(SMS//(2*cdiv(N,2*BN)*cdiv(M,BM)),cdiv(K,BK)))"),
+        args=(HALF_BOXES_A, BOXES_B, "C", "W", "M", "N", "K"),
         workspace="cdiv(SMS*SMS*16,128)*128+SMS*BM*BN*4",  # flags: at most SMS times SMS / 2 parts, for 8 warps
     ),
     *(kernel for split in (2, 4, 8) for kernel in _split_k_cluster(split)),

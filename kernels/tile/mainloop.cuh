@@ -1,13 +1,15 @@
 // The two halves of a Hopper main loop: a producer thread that fills a ring of stages by TMA, and consumer warpgroups that
-// multiply them. CLUSTER CTAs, one above the other in C, share B: each brings a part of it for all.
+// multiply them. CLUSTER CTAs, one above the other in C, share B: each brings a part of it for all. Where they stand side by
+// side (ACROSS), they share A. ONCE: no later tile reads the same bytes, so L2 may drop them first.
 #pragma once
+#include "ptx/cache_policy.cuh"
 #include "ptx/cluster.cuh"
 #include "ptx/fence.cuh"
 #include "ptx/tma.cuh"
 #include "tile/ring.cuh"
 #include "tile/warpgroup.cuh"
 
-template <int BM, int BN, int STAGES, int CLUSTER>
+template <int BM, int BN, int STAGES, int CLUSTER, bool ACROSS = false, bool ONCE = false>
 struct Stages {
   static constexpr int DEPTH = STAGES;
   struct alignas(1024) Stage {
@@ -35,25 +37,37 @@ struct Stages {
   // memory its rows take 128 bytes too.
   __device__ __forceinline__ void produce(Ring<STAGES>& ring, const CUtensorMap& A, const CUtensorMap& B,
                                           const CUtensorMap& edge, int m, int n, int begin, int end, int rank) {
-    constexpr int BOXES = (BN + 63) / 64, ROUNDS = (BOXES + CLUSTER - 1) / CLUSTER;
+    constexpr bool SHARE_A = CLUSTER > 1 && ACROSS, SHARE_B = CLUSTER > 1 && !ACROSS;
+    constexpr int BOXES = (BN + 63) / 64, EACH = SHARE_B ? (BOXES + CLUSTER - 1) / CLUSTER : BOXES;
+    int row = SHARE_A ? rank * (BM / CLUSTER) : 0;
     for (int k = begin * BK; k < end * BK; k += BK, ring.advance()) {
       Stage& s = stage[ring.stage];
       mbarrier_t* bar = &full[ring.stage];
       mbarrier_wait_parity(&empty[ring.stage], ring.parity ^ 1);
       mbarrier_arrive_expect_tx(bar, (BM + BN) * BK * sizeof(T));
-      tma_load_2d(s.a, &A, k, m, bar);
+      bring<SHARE_A>(s.a + row * BK, &A, k, m + row, bar);
 #pragma unroll
-      for (int i = 0; i < ROUNDS; ++i) {
-        int box = i * CLUSTER + rank;
-        if (BOXES % CLUSTER && box >= BOXES) break;
+      for (int i = 0; i < EACH; ++i) {
+        int box = SHARE_B ? i * CLUSTER + rank : i;
+        if (SHARE_B && BOXES % CLUSTER && box >= BOXES) break;
         const CUtensorMap* map = BN % 64 && box == BOXES - 1 ? &edge : &B;
-        T* to = s.b + box * 64 * BK;
-        if constexpr (CLUSTER > 1)
-          tma_load_2d_multicast(to, map, n + box * 64, k, bar, (1 << CLUSTER) - 1);
-        else
-          tma_load_2d(to, map, n + box * 64, k, bar);
+        bring<SHARE_B>(s.b + box * 64 * BK, map, n + box * 64, k, bar);
       }
     }
+  }
+
+  // A box for this CTA or, if SHARED, for every CTA of the cluster.
+  template <bool SHARED>
+  static __device__ __forceinline__ void bring(T* to, const CUtensorMap* map, int x, int y, mbarrier_t* bar) {
+    constexpr unsigned short ALL = (1 << CLUSTER) - 1;
+    if constexpr (SHARED && ONCE)
+      tma_load_2d_multicast(to, map, x, y, bar, ALL, policy_evict_first());
+    else if constexpr (SHARED)
+      tma_load_2d_multicast(to, map, x, y, bar, ALL);
+    else if constexpr (ONCE)
+      tma_load_2d(to, map, x, y, bar, policy_evict_first());
+    else
+      tma_load_2d(to, map, x, y, bar);
   }
 };
 
