@@ -304,11 +304,13 @@ for order in (guide, grouped):
 QUEUES = [(2, 32), (3, 32), (4, 32), (5, 32), (2, 64), (3, 64), (4, 64)]
 names = {(S, BK): f"k12_{S}_stages_of_{BK}" for S, BK in QUEUES}
 found = {q: gl.measure(name, 4096, 4096, 4096) for q, name in names.items()}
-print("stages  BK  KB of shared memory  time to arrive  TFLOP/s at 4096")
+rows = []
 for (S, BK), m in found.items():
-    rate = f"{m.tflops:.0f}" if m.tflops else "not recorded yet"
-    held, time = S * 2 * BK * 384 // 1024, time_to_arrive(S, BK)
-    print(f"{S:6} {BK:3} {held:20} {time:15.0f}  {rate}")
+    rate = f"{m.tflops:.0f}" if m.tflops else "-"
+    held = S * 2 * BK * 384 // 1024
+    rows.append((f"{S}", f"{BK}", f"{held} KB", f"{time_to_arrive(S, BK):.0f}", rate))
+columns = ("stages", "BK", "shared memory", "cycles to arrive (modelled)", "TFLOP/s")
+gl.plots.table.Table(f"4096 × 4096 × 4096, {m.label}", columns, tuple(rows))
 
 # %%
 by_BK = {"BK = 32": [], "BK = 64": []}
@@ -321,7 +323,7 @@ gl.plots.lines(by_BK, x="stages", y="TFLOP/s", title=title)
 # **Outcome** (H200, 2026-11-30). Two stages of 32 `k` are far behind, as their 413 cycles said. Three have three
 # times as long and come close to the best of their `BK`; the fourth and fifth add next to nothing. With `BK = 64`
 # there are half as many waits and barriers per `k`: from three stages on these queues are the fastest. (Three stages
-# of 64 are the rung, measured here beside the others.)
+# of 64 are the rung. Its own record is some 6 % lower: it was taken among kernels that leave less power to it.)
 
 # %% [markdown]
 # One guide found three stages *slower* than two, and `BK = 64` slower than 32, on a laptop's RTX 5060, and guessed at
@@ -331,7 +333,8 @@ gl.plots.lines(by_BK, x="stages", y="TFLOP/s", title=title)
 #
 # ## The order of tiles, measured
 #
-# **Predict** the gain at 4096 and at 8192. There are 16 and 32 columns of tiles, and 132 CTAs at a time.
+# **Predict** the gain at 4096, at 8192 and at the wide `C` of the figure: there are 16, 32 and 64 columns of tiles, and
+# 132 CTAs at a time.
 
 # %%
 def profile_of(measurement):
@@ -343,13 +346,16 @@ for shape in ((4096, 4096, 4096), (8192, 8192, 8192), (4096, 16384, 4096)):
     for kernel in ("k12_multistage", "k12_tile_order"):
         m = gl.measure(kernel, *shape)
         rate = f"{m.tflops:.0f} TFLOP/s" if m.tflops else "not recorded yet"
-        hits = profile_of(m).get("l2_hit_pct")
-        print(f"  {kernel:15} {rate}", f"L2 hit rate {hits:.0f} %" if hits else "")
+        seen = profile_of(m)
+        if seen:
+            rate += f", L2 hits {seen['l2_hit_pct']:.0f} %"
+            rate += f", {seen['dram_read_bytes'] / 1e9:.2f} GB from DRAM"
+        print(f"  {kernel:15} {rate}")
 
 # %% [markdown]
-# **Outcome** (H200, 2026-11-30). Next to none: at 4096 a wave along the rows *is* a block, of 8 rows and 16 columns,
-# and L2 hits are no rarer than with groups. An L2 of 60 MB forgives a lot; the order is for wide `C`, as in the
-# figure, and for smaller caches.
+# **Outcome** (H200, 2026-11-30). At 4096 none: a wave along the rows *is* a block, of 8 rows and 16 columns. Where `C` is
+# wide, groups bring a third of the bytes from DRAM, and hardly any speed: 4.8 TB/s had time to spare. The order is for
+# GPUs with less of it, and for kernels that are faster than this one.
 #
 # And where no 16 divides anything? Rows of 4,097 elements start at any multiple of 2 bytes. `cp.async` has no such
 # size, so `gemm<false>` copies element by element. **Predict:** what does that cost us, and what cuBLAS?

@@ -35,7 +35,7 @@ print(gl.device().reason)
 # %% [markdown]
 # ## The limit
 #
-# Chapter 09 ended at the FP32 lanes, chapter 12 at nine times their rate. In between lie formats. **Predict:** which
+# Chapter 09 ended at the FP32 lanes, chapter 12 at eight to nine times their rate. In between lie formats. **Predict:** which
 # of them is FP32 with fewer bits, and nothing else?
 
 # %%
@@ -320,10 +320,13 @@ FORMATS = ["k09_wide_columns", "k13_tf32", "k13_3xtf32", "k13_3xtf32_inside"]
 FORMATS += ["k13_bf16x6", "k13_bf16x9", "k12_tile_order", "k12_tile_order_f16"]
 FORMATS += ["k13_f16_acc", "k13_int8"]
 found = {kernel: gl.measure(kernel, 4096, 4096, 4096) for kernel in FORMATS}
+rows = []
 for kernel, m in found.items():
-    rate = f"{m.tflops:6.1f} TFLOP/s" if m.tflops else "not recorded yet"
-    share = f"= {m.ratio:.2f} of cuBLAS in that type" if m.ratio else ""
-    print(f"{kernel:18} {rate} {share}")
+    measured = (f"{m.tflops:.1f}", f"{m.ratio:.2f}") if m.ratio else ("-", "-")
+    rows.append((kernel, *measured))
+columns = ("kernel", "TFLOP/s", "of cuBLAS in that type")
+title = f"4096 × 4096 × 4096, {found['k13_tf32'].label}"
+gl.plots.table.Table(title, columns, tuple(rows))
 
 # %%
 gl.plots.recorded_roofline("H200", "tf32", kernels=FORMATS[:6])

@@ -57,18 +57,17 @@ for kernel in KERNELS:
 # ## The idea: a map, boxes, coordinates
 #
 # The host describes a matrix once, in 128 bytes: base address, extents, strides *in bytes*, the box that one copy
-# moves, a swizzle, what to fill in outside. The kernel gets this **tensor map** as a parameter and asks for
-# "the box at row 88, column 64". Coordinates count elements, the innermost dimension first, and may lie outside.
+# moves, a swizzle. The kernel gets this **tensor map** as a parameter and asks for "the box at row 88, column 64".
+# Coordinates count elements, the innermost dimension first, and may lie outside.
 
 # %%
 gl.widgets.tensor_map_explorer(box=(16, 64), columns=96, at=(88, 64))
 
 # %% [markdown]
-# `const __grid_constant__ CUtensorMap` leaves the map in the constant bank, where parameters are anyway. Without the
-# keyword, taking the address makes a copy in local memory, where TMA cannot read it.
+# Without `__grid_constant__`, taking a parameter's address makes a copy in local memory, where TMA cannot read it.
 #
-# When `cuTensorMapEncodeTiled` refuses, it says `CUDA_ERROR_INVALID_VALUE` and no more. `gl.tensor_map` applies its
-# rules first. **Predict** which of these five pass.
+# `cuTensorMapEncodeTiled` refuses with `CUDA_ERROR_INVALID_VALUE` and no more; `gl.tensor_map` applies its rules first.
+# **Predict** which of these five pass.
 
 # %%
 half = np.zeros((4096, 4096), np.float16)
@@ -88,8 +87,8 @@ for what, (array, box, swizzle) in TRIES.items():
 
 # %% [markdown]
 # One guide demands an inner box of *exactly* 128 bytes for the 128-byte swizzle; at most 128 is the rule. So `B`'s 256
-# columns travel as four boxes of 64. And rows of 100 elements cannot be mapped at all: our host helper copies such a
-# matrix into padded rows and says so.
+# columns travel as four boxes of 64. Rows of 100 elements cannot be mapped: our host helper copies such a matrix into
+# padded rows and says so.
 #
 # ## Look at a box
 #
@@ -160,14 +159,14 @@ gl.plots.swizzle(32, 64, 128)
 #
 # ## Who says that it has arrived?
 #
-# An **mbarrier** (a barrier object of 8 bytes in shared memory, not a "memory barrier") counts two things in a phase:
-# arrivals still missing and bytes still missing. When both reach zero, the phase is over and the next begins.
+# An **mbarrier** (8 bytes in shared memory, no "memory barrier") counts two things in a phase: arrivals and bytes still
+# missing. When both reach zero, the phase is over and the next begins.
 
 # %% [markdown]
 # - `mbarrier.init` sets the arrivals per phase. For a copy: 1, and that one is *the thread's*, with
 #   `arrive.expect_tx(bytes)`. TMA never arrives; it only takes its bytes off.
 # - `try_wait.parity(p)` succeeds when the phase of parity `p` is *complete*. So a wait for parity 1 passes on a new
-#   barrier: the phase before the first counts as over. (Its time limit, if given, is in nanoseconds.)
+#   barrier: the phase before the first counts as over.
 # - Announced are whole boxes, filled zeros included.
 #
 # **Predict** what happens if too few bytes are announced, or too many.
@@ -185,8 +184,7 @@ for announced in (64, 256):
 # ## The kernel
 #
 # A ring of four stages, each with two barriers: `full` (bytes have come) and `empty` (every warp has read). Eight warps
-# consume; one lane asks three steps ahead, another warp's each time. `WarpTile` (in `kernels/tile/`) is chapter 11's
-# warp tile: swizzled `ldmatrix`, double-buffered fragments, `mma.sync`.
+# consume; one lane asks three steps ahead, another warp's each time. `WarpTile` is chapter 11's warp tile.
 
 # %% tags=["kernel"] gemmlab={"kernel": "tensor/k14_tma.cu"}
 # %%cuda tma BK=64 STAGES=4 PRODUCER=step%WARPS
@@ -263,7 +261,6 @@ for announced in (64, 256):
 # }
 
 # %% [markdown]
-# - **Nothing advances a pointer.** A step is `k0 = step * BK`; the edge needs no second code path.
 # - **`fence_mbarrier_init`**: `init` is an ordinary write, and the copy engine reads the barrier through another path,
 #   the *async proxy*. `__syncthreads` alone does not connect the two.
 # - **`fence_proxy_async_shared`** orders the warps' `ldmatrix` (generic proxy) before the copy that overwrites the
@@ -293,8 +290,8 @@ of_b = next(a for a in loads if ".trans" in a.site.opcode)
 gl.plots.matrix_rows({"A, rows of 64 k": [of_a], "B, boxes of 64 columns": [of_b]})
 
 # %% [markdown]
-# Copies land as *late* as the rules allow here. The next figure is from that run: one stage's two barriers, each phase
-# with the arrivals and bytes that it waits for.
+# One stage's two barriers, each phase with the arrivals and bytes that it waits for (copies land as *late* as the rules
+# allow here):
 
 # %%
 events = gl.trace_events("k14_tma", 128, 256, 512)
@@ -329,8 +326,8 @@ for what, (edits, change) in BREAKS.items():
         print(f"{what}:", *str(error).splitlines()[:2], sep="\n  ", end="\n\n")
 
 # %% [markdown]
-# The first is wrong everywhere, at once. The other two are races: data usually arrives in time, and a stage is usually
-# read before it is filled again. The emulator goes by the order that the rules promise.
+# The first is wrong at once. The other two are races: data usually arrives in time, and a stage is usually read before
+# it is filled again.
 #
 # ## C on the way back
 #
@@ -362,8 +359,8 @@ for kernel in ("k14_tma", "k14_tma_store"):
 # %% [markdown]
 # ## CTAs that stay
 #
-# A CTA of `k14_tma_store` begins with an empty ring and ends with a store, and it has its SM to itself: nobody
-# multiplies meanwhile. And all along, each warp's turn to ask takes it from its products.
+# A CTA of `k14_tma_store` has its SM to itself: while its ring is still empty, and while it stores, nobody multiplies.
+# And each warp's turn to ask takes it from its products.
 #
 # **Predict:** an SM gets four tiles at 4096, 64 steps each. If beginning and end cost three steps per tile, what do
 # they cost in all?
@@ -516,8 +513,8 @@ print(done, (there == line).all())
 
 # %% [markdown]
 # With a map a box has up to five dimensions, and *each* has its own bounds. A stack of matrices seen as one tall matrix
-# would bleed from one into the next; as three dimensions it does not. Four: the 3 × 3 neighbourhood of a pixel in an
-# image (batch, row, column, channel), with the zeros of its border, which is what convolutions ask for.
+# would bleed from one into the next; as three dimensions it does not. Four: the neighbourhood of a pixel (batch, row,
+# column, channel) with the zeros of the border, as convolutions want it.
 
 # %%
 stack = np.arange(1, 1 + 2 * 3 * 8, dtype=np.int16).reshape(2, 3, 8)
@@ -553,19 +550,30 @@ STUDIES = ("k14_tma_2_stages", "k14_tma_3_stages", "k14_tma_64b_4_stages")
 STUDIES += ("k14_tma_64b", "k14_tma_one_producer")
 STUDIES += ("k12_tile_order", "k14_tma", "k14_tma_store", "k14_tma_persistent")
 found = {kernel: gl.measure(kernel, 4096, 4096, 4096) for kernel in STUDIES}
+rows = []
 for kernel, m in found.items():
-    rate = f"{m.tflops:6.1f} TFLOP/s" if m.tflops else "not recorded yet"
-    print(f"{kernel:21} {rate}", f"= {m.ratio:.2f} of cuBLAS" if m.ratio else "")
-print("4096 × 4096 × 4096, bf16,", found["k14_tma"].label)
+    measured = (f"{m.tflops:.0f}", f"{m.ratio:.2f}") if m.ratio else ("-", "-")
+    rows.append((kernel, *measured))
+columns = ("kernel", "TFLOP/s", "of cuBLAS")
+title = f"4096 × 4096 × 4096, {found['k14_tma'].label}"
+gl.plots.table.Table(title, columns, tuple(rows))
 
 # %% [markdown]
 # **Outcome** (H200, 2026-11-30). With two stages a copy has less than one step to land; the third brings half as much
-# again, the fourth little. A warp that always asks costs more than `BK = 32` does. TMA alone hardly passes `cp.async`;
-# storing C by TMA brings more: with one CTA per SM nothing else runs while C is stored. CTAs that stay, and a warp that
-# only asks, bring as much once more.
+# again, the fourth little. A warp that always asks costs a few percent, and so does `BK = 32`. TMA alone hardly passes
+# `cp.async`; storing C by TMA brings more: with one CTA per SM nothing else runs while C is stored. CTAs that stay, and
+# a warp that only asks, bring nearly as much once more. **Predict** the same for `K = 512`: eight steps per tile.
+
+# %%
+for kernel in ("k14_tma_store", "k14_tma_persistent"):
+    m = gl.measure(kernel, 4096, 4096, 512)
+    print(kernel, f"{m.tflops:.0f} TFLOP/s" if m.tflops else "not recorded yet")
+
+# %% [markdown]
+# Beginnings and ends weigh eight times as much there.
 #
-# On an RTX 5060 one guide found `BK = 32` faster: its smaller stages let a second block in. Here registers allow one
-# block in any case, and half the `BK` only means twice as many barriers and announcements per product.
+# On an RTX 5060 one guide found `BK = 32` faster: its smaller stages let a second block in. Here registers allow one in
+# any case, and half the `BK` only means twice as many barriers.
 
 # %%
 gl.verdict("k14_tma_persistent")
@@ -596,14 +604,14 @@ gl.plots.ladder_table({
 
 # %%
 profile = (found["k14_tma_persistent"].record or {}).get("profile", {})
-for name in ("tensor_pct", "issue_pct", "ldmatrix_conflicts"):
-    print(name, profile.get(name, "not recorded yet"))
+for name, what in ("tensor_pct", "tensor pipe busy"), ("issue_pct", "issue slots"):
+    print(what, f"{profile[name]:.0f} %" if name in profile else "not recorded yet")
 ceilings = gl.results.load_all()["nvidia_h200"]["ceilings"]
 for name in ("mma_ldmatrix_bf16", "wgmma_bf16"):
     print(f"{name}: {ceilings[name]['value']:.0f} TFLOP/s")
 
 # %% [markdown]
-# The tensor pipe is busy, and 3 % of what is missing are the SMs without a fourth tile. The first ceiling, `mma.sync`
+# The tensor pipe is busy; of what is missing, 3 points are SMs that get no fourth tile. The first ceiling, `mma.sync`
 # whose operands never leave shared memory, is the wall; the second is that of the same tensor cores when they read
 # shared memory themselves. How do 128 threads issue one multiply? That is chapter 15.
 
