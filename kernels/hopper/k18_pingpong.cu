@@ -6,17 +6,11 @@
 #include "tile/store_c.cuh"
 #include "tile/tile_order.cuh"
 
-#ifndef CONFIG_BM
-#define CONFIG_BM 128
-#define CONFIG_STAGES 6
-#endif
-constexpr int BM = CONFIG_BM, BN = 128, STAGES = CONFIG_STAGES, CLUSTER = 2;
+constexpr int BM = 128, BN = 128, STAGES = 6, CLUSTER = 2;
 constexpr int TURN = 3;  // of the two named barriers that hand the tensor cores over
 
-// Tiles of 128 rows go along the rows of C in groups of 16 columns, small ones down
-// its columns.
+// Along the rows of C, in groups of 16 columns of tiles.
 __device__ __forceinline__ Tile order(int t, int rows, int columns) {
-  if (BM == 64) return {t % rows, t / rows};
   return across(grouped_tile<16>(t, columns, rows));
 }
 

@@ -159,10 +159,6 @@ CH18 = (
         "k18_pingpong", "Persistent, ping-pong", "a tile per warpgroup: one multiplies, one stores", (128, 128), 6,
         rung=24, prev="k18_cooperative",
     ),
-    *_persistent(
-        "k18_pingpong_64", "Study: tiles of 64 x 128", "twice as many tiles", (64, 128), 8,
-        prev="k18_pingpong", file="hopper/k18_pingpong.cu", entry="pingpong", defines=_config((64, 128), 8),
-    ),
 )  # fmt: skip
 CH19 = (
     *_one_wave(
