@@ -35,8 +35,8 @@ print(gl.device().reason)
 # %% [markdown]
 # ## The limit
 #
-# Chapter 09 ended at the FP32 lanes, chapter 12 at eight to nine times their rate. In between lie formats. **Predict:** which
-# of them is FP32 with fewer bits, and nothing else?
+# Chapter 09 ended at the FP32 lanes, chapter 12 at eight to nine times their rate. In between lie formats.
+# **Predict:** which of them is FP32 with fewer bits, and nothing else?
 
 # %%
 h200 = gl.hardware.gpu("H200")
