@@ -10,6 +10,7 @@ ones stands in the byte table ``taken``.
 from __future__ import annotations
 
 from .addressing import Addressing
+from .errors import made_out
 from .llvm import POINTER
 from .ops import NATIVE
 
@@ -21,25 +22,30 @@ class Emitter(Addressing):
         """Return the function's text."""
         count = "0"
         for ins, site in self.segment.instrs:
-            self.ins, self.guard = ins, None
-            if ins.guard is not None:
-                reg, negated = ins.guard
-                self.guard = self.src(reg, "pred")
-                if negated:
-                    self.guard = self.op(f"xor i1 {self.guard}, true")
-            if (ins, site) == self.segment.end:
-                count = self._terminator(ins)
-                break
-            handler = NATIVE.get(ins.op)
-            if handler is None:
-                self.unsupported()
-            if self.observe and self.guard is not None and not self.program.sites[site].op:
-                self._count_guard(site)
-            handler(self, ins, site)
+            with made_out(lambda: self.program.malformed(self.ins)):
+                count = self._instruction(ins, site)
         for reg in self.defined:
             if self.segment.live_out >> self.program.numbers[reg] & 1:
                 self._save(reg)
         return self._assemble(count)
+
+    def _instruction(self, ins, site):
+        """Write one instruction; of the last one, return how many lanes take the branch."""
+        self.ins, self.guard = ins, None
+        if ins.guard is not None:
+            reg, negated = ins.guard
+            self.guard = self.src(reg, "pred")
+            if negated:
+                self.guard = self.op(f"xor i1 {self.guard}, true")
+        if (ins, site) == self.segment.end:
+            return self._terminator(ins)
+        handler = NATIVE.get(ins.op)
+        if handler is None:
+            self.unsupported()
+        if self.observe and self.guard is not None and not self.program.sites[site].op:
+            self._count_guard(site)
+        handler(self, ins, site)
+        return "0"
 
     def _count_guard(self, site):
         """Count the lanes for which a guarded instruction is really executed."""

@@ -6,8 +6,9 @@ import numpy as np
 
 from .ir import Int, Reg
 from .ops_cluster import cluster_barrier
+from .ops_copy import refuse
 from .postmortem import Stop
-from .registry import collective
+from .registry import collective, plan
 
 
 def _uniform(machine, operand, group):
@@ -27,6 +28,14 @@ def _split_by_operands(machine, operands, group):
         key = key << 16 | machine.row(reg)[group.idx].astype(np.int64)
     values = np.unique(key)
     return [group] if len(values) == 1 else [machine.split(group, key == v)[0] for v in values]
+
+
+@plan("bar", "barrier")
+def plan_barrier(program, ins):
+    """Nothing; refuses an instruction that names no barrier."""
+    if not ins.operands and "cluster" not in ins.mods:
+        refuse(program, ins, "names no barrier", "write bar.sync 0")
+    return ()
 
 
 @collective("bar", "barrier")

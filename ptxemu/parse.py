@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 
-from .errors import PtxError
+from .errors import PtxError, made_out
 from .ir import BITS, Function, Variable
 from .lexer import number
 from .parse_body import SPACES, BodyParser
@@ -229,4 +229,12 @@ class Parser(BodyParser):
 
 def parse(text):
     """Parse PTX text. Raises PtxError with the PTX line."""
-    return Parser(text).parse()
+    parser = Parser(text)
+
+    def words():
+        line = parser.lines[min(parser.i, len(parser.lines) - 1)]
+        shown = [*text.splitlines(), ""][line - 1].strip()[:60]
+        return f"line {line}: no PTX that can be read, around {shown!r}: compile it again or check it with ptxas"
+
+    with made_out(words):
+        return parser.parse()

@@ -187,6 +187,8 @@ class BodyParser:
         if self.accept("@"):
             negated = self.accept("!")
             guard = (self.name_operand(self.next()), negated)
+            if not isinstance(guard[0], Reg):
+                self.fail("after @ must stand a predicate register")
         if self.kinds[self.i] != "name":
             self.fail(f"expected an instruction but found {self.peek()!r}")
         op, *mods = self.next().split(".")

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .errors import LaunchError
+
 
 @dataclass(frozen=True)
 class DeviceProfile:
@@ -48,7 +50,7 @@ def target_cc(target):
     """("sm_90a") -> ((9, 0), "a")."""
     match = re.fullmatch(r"sm_(\d+)(\d)([af]?)", target)
     if match is None:
-        raise ValueError(f"target {target!r} is not of the form sm_90 or sm_90a")
+        raise LaunchError(f"target {target!r} is not of the form sm_90 or sm_90a: change the .target of the PTX")
     return (int(match[1]), int(match[2])), match[3]
 
 

@@ -12,6 +12,7 @@ import functools
 import os
 from dataclasses import replace
 
+from .errors import made_out
 from .inline import Inliner
 from .ir import Instr, Label, Reg
 from .operands import destinations, sources, symbols
@@ -77,7 +78,17 @@ class Program:
         """(name, byte offset, bytes) of every shared variable; an extern array has no size of its own."""
         return [(name, at, self._shared_sizes[name] or 1 << 20) for name, at in self.shared_offsets.items()]
 
+    def malformed(self, ins):
+        """The line for an instruction whose parts are not those that it has in the PTX ISA."""
+        shown = f"{self.where(ins)}: {ins.opcode!r} with {len(ins.operands)} operands"
+        return f"{shown} is no form of this instruction that ptxemu can make out: check it with ptxas"
+
     def _new_site(self, ins, block):
+        with made_out(lambda: self.malformed(ins)):
+            destinations(ins), sources(ins)
+            return self._site(ins, block)
+
+    def _site(self, ins, block):
         file, line = ins.loc or (0, 0)
         site = Site(len(self.sites), ins.opcode, self.module.files.get(file, ""), line, ins.ptx_line, block)
         if ins.op in MEMORY_OPS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import helpers
 from .codegen import Emitter
+from .errors import made_out
 from .ir import Reg
 from .layout import CTX, MAX_FAULTS
 from .llvm import Native, runtime
@@ -35,7 +36,8 @@ class Unit:
             else:
                 ins = segment.instrs[0][0]
                 if segment.plan is None and ins.op in PLAN:
-                    segment.plan = PLAN[ins.op](program, ins)
+                    with made_out(lambda ins=ins: program.malformed(ins)):
+                        segment.plan = PLAN[ins.op](program, ins)
                 for reg in destinations(ins) + sources(ins) + ([ins.guard[0]] if ins.guard else []):
                     if isinstance(reg, Reg):
                         self.slot(reg)

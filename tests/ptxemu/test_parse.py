@@ -1,5 +1,7 @@
 """The parser on odd but legal PTX, and its messages on what is not."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -98,6 +100,39 @@ def test_errors_name_the_line(body, words):
         run(body, fresh())
     message = str(error.value)
     assert words in message and "line" in message and "\n" not in message
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["add.u32 %o, %t;", "mov.u32;", "mul.wide;", "cvt.u32 %o, %t;", "ld.global.u32 , [%q];", "bar.sync ;", ".loc 1 x 3",
+     "ld.param.u64 %q, [nowhere];", "shl.b32 %o, %t, ;", "{ .reg %x; }", "ld.shared.u32 %o, [%t", "mbarrier.init;",
+     "cp.async.cg.shared.global [%t];", "wgmma.mma_async.sync.aligned;", "st.global.v3.f32 [%q], %o;"],
+)  # fmt: skip
+def test_what_is_no_ptx_is_refused_with_its_line(body):
+    with pytest.raises(ptxemu.PtxError, match="^line [0-9]+") as error:
+        run(body, fresh())
+    assert "\n" not in str(error.value)
+
+
+def test_mutilated_text_is_refused_or_runs():
+    """Every token of a kernel left out in turn: what comes out is an entry that compiles, or one line."""
+    text = (
+        HEAD
+        + """.visible .entry k(.param .u64 p)
+{
+.reg .b64 %q; .reg .b32 %t, %o<3>; .reg .pred %p; .shared .align 4 .b8 tile[128];
+ld.param.u64 %q, [p]; mov.u32 %t, %tid.x; mul.wide.u32 %q, %t, 4;
+setp.lt.u32 %p, %t, 7; @%p bra SKIP; st.shared.u32 [tile+4], %t; bar.sync 0;
+SKIP: ld.shared.v2.u32 {%o0, %o1}, [tile]; st.global.u32 [%q+8], %o1; ret;
+}
+"""
+    )
+    tokens = re.findall(r"\s+|[%\w.$]+|.", text)
+    for i in [i for i, token in enumerate(tokens) if token.strip()]:
+        try:
+            ptxemu.load("".join(tokens[:i] + tokens[i + 1 :])).entry().unit(32, True)
+        except (ptxemu.PtxError, ptxemu.LaunchError) as error:
+            assert "\n" not in str(error) and len(str(error)) < 300
 
 
 def test_unsupported_instruction_says_what_would_do():
