@@ -383,7 +383,7 @@ for kernel, some in found.items():
 
 # %% [markdown]
 # **Outcome** (H200, 2026-11-30). `transposed` stands at 93 % of the 5.5 that its excess wavefronts allow: there the
-# conflict *is* the limit. Padding gains 37 % at 4096, the swizzles, with their extra instructions, about half of that.
+# conflict *is* the limit. Padding gains 36 % at 4096, the swizzles, with their extra instructions, about half of that.
 # All stay behind chapter 05's kernel, whose reads of `A` merge: 40 shared loads per tile in SASS, not 64.
 #
 # A cure has to be weighed with what it costs *this* kernel. For a scalar tile padding wins. The swizzle of chunks earns

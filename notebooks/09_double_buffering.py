@@ -244,8 +244,8 @@ print(gl.stages.fit(4096, 4096, 4096))
 
 
 # %% [markdown]
-# **Outcome.** The order saves 55 ns of 893: two blocks on an SM had hidden most of the latency already. 838 ns are
-# 1,659 cycles, where the arithmetic takes 1,024; the rest are other instructions and their waits.
+# **Outcome.** The order saves 55 ns of 892: two blocks on an SM had hidden most of the latency already. 837 ns are
+# 1,657 cycles, where the arithmetic takes 1,024; the rest are other instructions and their waits.
 
 # %% [markdown]
 # ## cp.async: no registers
@@ -455,7 +455,7 @@ print("4096 × 4096 × 4096,", found["k09_wide_columns"].label)
 
 # %% [markdown]
 # "At most" is what the slots of other instructions leave of 66.9 TFLOP/s (modelled from the count of PTX). Recorded
-# rates rise in the order of those slots, until the last step: as many instructions, fewer stalls. What
+# rates rise with every step; two steps, the double buffer and the last, save no instruction but waiting. What
 # `k09_early_store` lacks to `k09_double_buffer` is what the order of load and store buys.
 
 # %% [markdown]
