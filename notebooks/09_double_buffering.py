@@ -455,7 +455,7 @@ print("4096 × 4096 × 4096,", found["k09_wide_columns"].label)
 
 # %% [markdown]
 # "At most" is what the slots of other instructions leave of 66.9 TFLOP/s (modelled from the count of PTX). Recorded
-# rates rise with every step; two steps, the double buffer and the last, save no instruction but waiting. What
+# rates rise with every step; two steps, `k09_rolled` and the last, save no instruction but waiting. What
 # `k09_early_store` lacks to `k09_double_buffer` is what the order of load and store buys.
 
 # %% [markdown]
