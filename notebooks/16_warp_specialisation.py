@@ -232,8 +232,8 @@ launched = gl.launch(greedy, out, grid=1, block=512, backend="emulator")
 print(launched.report.findings[0])
 
 # %% [markdown]
-# And without the `1` in `__launch_bounds__(512, 1)` the assembler does not know how many registers the kernel starts
-# with. It drops every `setmaxnreg` and says so in one line that a build log hides:
+# And without the `1` in `__launch_bounds__(512, 1)` the assembler need not know how many registers the kernel starts
+# with. Then it drops every `setmaxnreg`, and says so in one line that a build log hides:
 
 # %%
 unbound = gl.cuda_source(greedy.text.replace("(512, 1)", "(512)"), "greedy")
@@ -322,7 +322,8 @@ shares = (f"{role} {share:.0%}" for role, share in stamps.busy.items())
 print("time not spent waiting:", ", ".join(shares))
 print(stamps.label)
 if stamps.spans:
-    display(gl.plots.timeline(stamps.spans, title="Tiles 20 to 27 of a CTA on an H200"))
+    title, rows = "Tiles 20 to 27 of a CTA on an H200", {"": stamps.spans}
+    display(gl.widgets.timeline(rows, title=title, source=f"Clock: {stamps.label}."))
 
 # %% [markdown]
 # A step takes 1,161 cycles where the tensor cores need 1,024. Each consumer's wait takes the same 170 cycles every

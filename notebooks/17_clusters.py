@@ -55,11 +55,11 @@ print(f"A and B together: {4 * M * K / 1e9:.2f} GB")
 # and each half is written to both: *multicast*.
 
 # %%
-gl.plots.cluster_map(2, 1, tile=(128, 256, 64))
+gl.widgets.cluster_explorer(2, 1, tile=(128, 256, 64))
 
 # %% [markdown]
-# **Predict** the bytes that one CTA asks of L2 per step of 64 along `K`, for clusters of 2 × 1 (a column of CTAs),
-# 1 × 2, 2 × 2 and 4 × 1.
+# **Predict**, before you try them above, the bytes that one CTA asks of L2 per step of 64 along `K`, for clusters of
+# 2 × 1 (a column of CTAs), 1 × 2, 2 × 2 and 4 × 1.
 
 # %%
 for rows, columns in ((1, 1), (2, 1), (1, 2), (2, 2), (4, 1)):

@@ -12,6 +12,7 @@
     fragments("mma.m16n8k16.bf16")               the same of a matrix instruction
     swizzle_explorer(), tensor_map_explorer()    where TMA puts a box; what it copies, fills and refuses
     descriptor(word)                             a wgmma descriptor: fields, and the chunks that it reads
+    cluster_explorer()                           CTAs of a cluster: what they share, bytes that multicast saves
     phases(events), roles(events)                mbarriers step by step; producers, stages, consumers
 """
 
@@ -28,11 +29,11 @@ from gemmlab.widgets.explorers import (
     timeline,
 )
 from gemmlab.widgets.happenings import phases, roles
-from gemmlab.widgets.tensor import descriptor, fragments, swizzle_explorer, tensor_map_explorer
+from gemmlab.widgets.tensor import cluster_explorer, descriptor, fragments, swizzle_explorer, tensor_map_explorer
 from gemmlab.widgets.twin import PARTS, Twin
 
 __all__ = [
-    "Explorer", "PARTS", "Twin", "bank_explorer", "descriptor", "fragment_map", "fragments", "occupancy_explorer",
-    "patch_explorer", "phases", "roles", "roofline_explorer", "sector_explorer", "stage_explorer",
+    "Explorer", "PARTS", "Twin", "bank_explorer", "cluster_explorer", "descriptor", "fragment_map", "fragments",
+    "occupancy_explorer", "patch_explorer", "phases", "roles", "roofline_explorer", "sector_explorer", "stage_explorer",
     "swizzle_explorer", "tensor_map_explorer", "tile_explorer", "timeline",
 ]  # fmt: skip

@@ -16,7 +16,7 @@ from gemmlab.plots import palette
 
 PARTS = (
     "sectors", "banks", "timeline", "fragments", "roofline", "tiles", "patch", "occupancy", "swizzle", "tensormap",
-    "phases", "descriptor",
+    "phases", "descriptor", "clusters",
 )  # fmt: skip
 STATIC = files(__package__) / "static"
 

@@ -59,3 +59,11 @@ def test_the_stage_explorer_simulates_as_python_does(order):
 def test_stage_explorer_refuses(bad):
     with pytest.raises(GemmlabError, match="the explorer takes"):
         widgets.stage_explorer(**bad)
+
+
+def test_cluster_explorer_says_what_python_computes():
+    twin = widgets.cluster_explorer(2, 1)
+    assert "64 KB per step instead of 96, 33% less" in twin.alt
+    assert twin.data["choice"] == {"rows": 2, "columns": 1, "bm": 128, "bn": 256, "bk": 64}
+    with pytest.raises(GemmlabError, match="rows = 3: the explorer takes 1, 2, 4"):
+        widgets.cluster_explorer(3, 1)
