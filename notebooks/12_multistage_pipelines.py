@@ -353,9 +353,9 @@ for shape in ((4096, 4096, 4096), (8192, 8192, 8192), (4096, 16384, 4096)):
         print(f"  {kernel:15} {rate}")
 
 # %% [markdown]
-# **Outcome** (H200, 2026-11-30). At 4096 none: a wave along the rows *is* a block, of 8 rows and 16 columns. Where `C` is
-# wide, groups bring a third of the bytes from DRAM, and hardly any speed: 4.8 TB/s had time to spare. The order is for
-# GPUs with less of it, and for kernels that are faster than this one.
+# **Outcome** (H200, 2026-11-30). At 4096 none: a wave along the rows *is* a block, of 8 rows and 16 columns. Where `C`
+# is wide, groups bring a third of the bytes from DRAM, and hardly any speed: 4.8 TB/s had time to spare. The order is
+# for GPUs with less of it, and for kernels that are faster than this one.
 #
 # And where no 16 divides anything? Rows of 4,097 elements start at any multiple of 2 bytes. `cp.async` has no such
 # size, so `gemm<false>` copies element by element. **Predict:** what does that cost us, and what cuBLAS?

@@ -11,7 +11,7 @@
 # - **Builds on:** [12](12_multistage_pipelines.ipynb): stages; [11](11_mma_and_ldmatrix.ipynb): `ldmatrix`, the
 #   swizzle.
 # - **You will be able to:** describe a matrix to TMA and say why a description is refused; drive a ring of stages with
-#   two mbarriers each; read a barrier that hangs; tell when a proxy fence is missing; store C as boxes, tile after tile.
+#   two mbarriers each; read a barrier that hangs; tell when a proxy fence is missing; store C as boxes; let CTAs stay.
 # - **Needs:** nothing. Native on Hopper and Blackwell (compute capability 9.0 and up; on RTX 50 cards a block has 99 KB
 #   of shared memory, enough for two of these stages; the last kernel is Hopper's alone).
 # - **Time:** 120 minutes.

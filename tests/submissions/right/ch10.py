@@ -44,7 +44,8 @@ RIGHT = {
             "replace": [
                 ("            load_tile(frag_a[i], patch, A, M, K, m0 + 16 * i, k0);\n", ""),
                 (
-                    "        for (int i = 0; i < 2; ++i)\n            for (int j = 0; j < 2; ++j)\n                wmma::mma_sync(",
+                    "        for (int i = 0; i < 2; ++i)\n            for (int j = 0; j < 2; ++j)\n"
+                    "                wmma::mma_sync(",
                     "        for (int i = 0; i < 2; ++i)\n            for (int j = 0; j < 2; ++j) {\n"
                     "                if (j == 0) load_tile(frag_a[i], patch, A, M, K, m0 + 16 * i, k0);\n"
                     "                wmma::mma_sync(",
@@ -55,7 +56,8 @@ RIGHT = {
         "columns first": {
             "replace": [
                 (
-                    "        for (int i = 0; i < 2; ++i)\n            for (int j = 0; j < 2; ++j)\n                wmma::mma_sync",
+                    "        for (int i = 0; i < 2; ++i)\n            for (int j = 0; j < 2; ++j)\n"
+                    "                wmma::mma_sync",
                     "        for (int j = 0; j < 2; ++j)\n            for (int i = 0; i < 2; ++i) wmma::mma_sync",
                 ),
             ],
