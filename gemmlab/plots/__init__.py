@@ -13,7 +13,6 @@
     sectors_by_line(counters)                                         sectors per request, by source line
     ladder_table({kernel: (prediction, limit)})      the small table that ends a lesson, with recorded rates
     ladder_bars(records)                                              measured kernels beside cuBLAS
-    cluster_map(2, 1)                                who asks for what in a cluster; bytes saved by multicast
     gantt(wave_stamps(300)), stamp_rows(stamps, …)   SMs over time, modelled or from a kernel's clocks
     register_budget({role: (warps, registers)}, 168) a CTA's registers before and after setmaxnreg
     wave_quantisation(), split_efficiency()          whole waves, Split-K and Stream-K
@@ -33,7 +32,6 @@ sector_map, bank_grid and instruction_mix also take {variant title: data} to com
 from gemmlab.plots import palette
 from gemmlab.plots.bank_grid import bank_grid, describe_banks
 from gemmlab.plots.boxes import tensor_box
-from gemmlab.plots.clusters import cluster_map
 from gemmlab.plots.counts import instruction_mix, sectors_by_line
 from gemmlab.plots.error_curves import error_curves, recorded_errors
 from gemmlab.plots.formats import number_formats
@@ -59,7 +57,7 @@ from gemmlab.plots.thread_map import thread_map
 from gemmlab.plots.tile_orders import tile_order, tiles_taken
 
 __all__ = [
-    "bank_grid", "cluster_map", "count_reads", "describe_banks", "describe_sectors", "error_curves",
+    "bank_grid", "count_reads", "describe_banks", "describe_sectors", "error_curves",
     "fma_per_register", "fragments", "gantt", "instruction_mix", "ladder_bars", "ladder_table", "lines",
     "llm_layers", "machine_map", "matrix_rows", "number_formats", "outer_product", "owners_of", "palette",
     "patch_intensity", "patch_intensity_of", "phases", "reads_per_element", "recorded_errors", "recorded_roofline",
