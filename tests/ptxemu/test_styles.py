@@ -14,6 +14,13 @@ SUMS = COLUMN.reshape(7, 256).sum(0)
 STEPS = np.repeat(np.float32([0, 1]), 32)
 
 
+RNG = np.random.default_rng(0)
+A16, B16 = (RNG.integers(-3, 4, (rows, 32)).astype(np.float16) for rows in (16, 8))
+GA, GB = (RNG.integers(-3, 4, (5, rows, 16)).astype(np.float16) for rows in (64, 8))
+PRODUCT = sum(x.astype(np.float32) @ y.astype(np.float32).T for x, y in zip(GA, GB, strict=True))
+PLACES = RNG.integers(0, 128, (4, 32)).astype(np.int32)
+
+
 def f32(*shape):
     return np.zeros(shape, np.float32)
 
@@ -44,6 +51,19 @@ def narrow():
     return ptxemu.TensorMap(np.zeros((8, 64), np.uint16), "float16", (64, 8), (128,), (64, 8), (1, 1))
 
 
+def half_map(x):
+    return ptxemu.TensorMap(bits(x), "float16", x.shape[::-1], (64,), x.shape[::-1], (1, 1), 64)
+
+
+def bits(x):
+    return x.view(np.uint16).copy()
+
+
+def halves():
+    """A tile of four rows."""
+    return tmap(COLUMN.copy(), (32, 4))
+
+
 # name: blocks, threads, arguments, which of them holds the result, and it
 VALID = {
     "mbarrier_only": (1, 64, lambda: (ramp(7, 32), f32(32), 7), 1, ramp(7, 32).sum(0)[::-1]),
@@ -71,6 +91,16 @@ VALID = {
     "backoff": (1, 256, lambda: (a(), f32(256)), 1, COLUMN[:8]),
     "in_place_transform": (1, 256, lambda: (a(), c(), 7), 1, COLUMN.reshape(7, 8, 32)[:, ::-1, ::-1]),
     "two_producers": (1, 320, lambda: (a(), a(), f32(256), 7), 2, SQUARES.sum(0)),
+    "tma64_ldmatrix": (
+        1, 32, lambda: (half_map(A16), half_map(B16), f32(128)), 2, A16.astype(np.float32) @ B16.astype(np.float32).T
+    ),
+    "wg_ring": (1, 256, lambda: (bits(GA), bits(GB), f32(512), 5), 2, PRODUCT),
+    "wg_ring_relaxed": (1, 256, lambda: (bits(GA), bits(GB), f32(512), 5), 2, PRODUCT),
+    "stage_as_staging": (1, 256, lambda: (a(), c(8), 7), 1, SUMS),
+    "multicast_ring": (2, 288, lambda: (halves(), f32(512), 7), 1, np.tile(SUMS, 2)),
+    "remote_atomics": (
+        4, 32, lambda: (PLACES.copy(), np.zeros((4, 32), np.int32)), 1, np.bincount(PLACES.ravel(), minlength=128)
+    ),
 }  # fmt: skip
 
 # name: blocks, threads, arguments, rule
@@ -93,6 +123,12 @@ BROKEN = {
     "barrier_zero_of_a_part": (1, 256, lambda: (ramp(256), f32(256)), "race-shared"),
     "reduce_and_plain": (2, 256, shared_map, "race-global"),
     "overlapping_stores": (2, 256, lambda: (c(),), "race-global"),
+    "lane_releases_early": (1, 288, lambda: (a(), f32(256), 7), "race-shared"),
+    "half_group": (1, 128, lambda: (bits(GA), bits(GB), f32(512)), "partial-warpgroup"),
+    "own_consumers_only": (2, 288, lambda: (halves(), f32(512), 7), "race-shared"),
+    "copies_after_noinc": (1, 64, lambda: (ramp(256), f32(64)), "missing-copy-wait"),
+    "stmatrix_then_ldmatrix": (1, 64, lambda: (np.zeros(64, np.uint32),), "race-shared"),
+    "fence_then_late_writer": (1, 256, lambda: (c(8),), "missing-proxy-fence"),
 }
 # Where the order of threads decides what is said first.
 ALSO = {"reuse_without_all": {"copy-source-overwritten"}}

@@ -269,3 +269,88 @@ extern "C" __global__ void overlapping_stores(map_t c) {
   __syncthreads();
   if (t == 0) { store2(&c, 0, 4 * blockIdx.x, tile); commit_bulk(); wait_bulk<0>(); }  // here
 }
+
+extern "C" __global__ void lane_releases_early(map_t a, float* out, int tiles) {
+  __shared__ alignas(128) float tile[2][8][32];
+  __shared__ mbar_t full[2], empty[2];
+  int t = threadIdx.x;
+  if (t == 0) { for (int i = 0; i < 2; ++i) mbar_init(&full[i], 1), mbar_init(&empty[i], 8); fence_init(); }
+  __syncthreads();
+  if (t >= 256) {
+    if (t == 256) for (int i = 0; i < tiles; ++i) { wait(&empty[i % 2], (i / 2 + 1) & 1); arrive_expect(&full[i % 2], 1024); load2(tile[i % 2], &a, 0, 8 * i, &full[i % 2]); }  // here
+    return;
+  }
+  float sum = 0;
+  for (int i = 0; i < tiles; ++i) {
+    wait(&full[i % 2], i / 2 & 1);
+    sum += tile[i % 2][t / 32][t % 32];
+    fence_async();
+    if (t % 32 == 0) arrive(&empty[i % 2]);
+  }
+  out[t] = sum;
+}
+
+extern "C" __global__ void half_group(const half_t* ga, const half_t* gb, float* out) {
+  __shared__ __align__(1024) half_t a[1024]; __shared__ __align__(1024) half_t b[128];
+  int t = threadIdx.x; float d[4] = {};
+  store_tile<64>(a, ga, t); store_tile<8>(b, gb, t);
+  proxy_fence(); __syncthreads();
+  if (t < 64) { wg_fence(); mma_f16(d, descriptor(a), descriptor(b)); wg_commit(); wg_wait<0>(); }  // here
+  write_out(out, d, t);
+}
+
+extern "C" __cluster_dims__(2, 1, 1) __global__ void own_consumers_only(map_t a, float* out, int tiles) {
+  __shared__ alignas(128) float tile[2][8][32];
+  __shared__ mbar_t full[2], empty[2];
+  int t = threadIdx.x, r = my_rank();
+  if (t == 0) { for (int i = 0; i < 2; ++i) mbar_init(&full[i], 1), mbar_init(&empty[i], 8); fence_init(); }
+  meet();
+  if (t >= 256) {
+    if (t == 256) for (int i = 0; i < tiles; ++i) {
+      wait(&empty[i % 2], (i / 2 + 1) & 1);
+      arrive_expect(&full[i % 2], 1024);
+      load2_to(&tile[i % 2][4 * r], &a, 0, 8 * i + 4 * r, &full[i % 2], 3);  // here
+    }
+  } else {
+    float sum = 0;
+    for (int i = 0; i < tiles; ++i) {
+      wait(&full[i % 2], i / 2 & 1);
+      sum += tile[i % 2][t / 32][t % 32];
+      fence_async();
+      __syncwarp();
+      if (t % 32 == 0) arrive(&empty[i % 2]);
+    }
+    out[256 * r + t] = sum;
+  }
+  meet();
+}
+
+extern "C" __global__ void copies_after_noinc(const float* a, float* out) {
+  __shared__ alignas(16) float s[2][128];
+  __shared__ mbar_t full;
+  int t = threadIdx.x;
+  init_one(&full, 32);
+  if (t < 32) { cp_async16(&s[0][4 * t], a + 4 * t); copies_arrive_noinc(&full); cp_async16(&s[1][4 * t], a + 128 + 4 * t); }
+  wait(&full, 0);
+  out[t] = s[0][t % 128] + s[1][t % 128];  // here
+}
+
+extern "C" __global__ void stmatrix_then_ldmatrix(unsigned* out) {
+  __shared__ alignas(128) half_t s[16 * 64];
+  int t = threadIdx.x, w = t / 32, l = t % 32;
+  stmatrix2(&s[(l % 16) * 64 + 8 * w], t, t + 1);
+  __syncwarp();
+  unsigned r[2];
+  ldmatrix2(r, &s[(l % 16) * 64 + 8 * (1 - w)]);  // here
+  out[t] = r[0] + r[1];
+}
+
+extern "C" __global__ void fence_then_late_writer(map_t c) {
+  __shared__ alignas(128) float tile[8][32];
+  int t = threadIdx.x;
+  if (t < 128) { tile[t / 32][t % 32] = t; fence_async(); }
+  __syncthreads();
+  if (t >= 128) tile[t / 32][t % 32] = t;
+  __syncthreads();
+  if (t == 0) { store2(&c, 0, 0, tile); commit_bulk(); wait_bulk<0>(); }  // here
+}

@@ -1,8 +1,8 @@
 // Correct kernels in unusual styles: the emulator must compute them and find nothing. test_styles.py has launches and results.
 #include "async_ops.cuh"
 #include "cluster_ops.cuh"
+#include "wgmma_ops.cuh"
 #define map_t const __grid_constant__ CUtensorMap
-__device__ __forceinline__ void bar(int id, int n) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(n) : "memory"); }
 __device__ __forceinline__ void bar_arrive(int id, int n) { asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(n) : "memory"); }
 
 // Mbarriers alone, no barrier of the block.
@@ -352,4 +352,143 @@ extern "C" __global__ void two_producers(map_t a, map_t b, float* out, int tiles
     }
     out[t] = sum;
   }
+}
+
+// A tile that TMA swizzled by 64 bytes, read by ldmatrix.
+extern "C" __global__ void tma64_ldmatrix(map_t a, map_t b, float* out) {
+  __shared__ alignas(1024) half_t sa_[16 * 32], sb_[8 * 32];
+  __shared__ mbar_t bar_;
+  int t = threadIdx.x;
+  init_one(&bar_, 1);
+  if (t == 0) { arrive_expect(&bar_, 1024 + 512); load2(sa_, &a, 0, 0, &bar_); load2(sb_, &b, 0, 0, &bar_); }
+  wait(&bar_, 0);
+  float c[4] = {};
+  for (int k = 0; k < 2; ++k) {
+    unsigned fa[4], fb[2];
+    int row = t % 16, ch = 2 * k + t / 16;
+    int addr = row * 4 + ch; addr ^= (addr >> 3) & 3;
+    ldmatrix4(fa, (char*)sa_ + 16 * addr);
+    row = t % 8, ch = 2 * k + (t / 8 % 2);
+    addr = row * 4 + ch; addr ^= (addr >> 3) & 3;
+    ldmatrix2(fb, (char*)sb_ + 16 * addr);
+    mma(c, fa, fb[0], fb[1]);
+  }
+  int r = t / 4, col = t % 4 * 2;
+  out[r * 8 + col] = c[0]; out[r * 8 + col + 1] = c[1]; out[(r + 8) * 8 + col] = c[2]; out[(r + 8) * 8 + col + 1] = c[3];
+}
+
+// A warpgroup fills a ring by ordinary stores, another multiplies from it.
+extern "C" __global__ void wg_ring(const half_t* ga, const half_t* gb, float* out, int tiles) {
+  __shared__ __align__(1024) half_t a[2][1024]; __shared__ __align__(1024) half_t b[2][128];
+  __shared__ mbar_t full[2], empty[2];
+  int t = threadIdx.x;
+  if (t == 0) { for (int i = 0; i < 2; ++i) mbar_init(&full[i], 128), mbar_init(&empty[i], 128); }
+  __syncthreads();
+  if (t >= 128) {
+    t -= 128;
+    for (int i = 0; i < tiles; ++i) {
+      wait(&empty[i % 2], (i / 2 + 1) & 1);
+      store_tile<64>(a[i % 2], ga + 1024 * i, t); store_tile<8>(b[i % 2], gb + 128 * i, t);
+      proxy_fence();
+      arrive(&full[i % 2]);
+    }
+  } else {
+    float d[4] = {};
+    for (int i = 0; i < tiles; ++i) {
+      wait(&full[i % 2], i / 2 & 1);
+      wg_fence(); mma_f16(d, descriptor(a[i % 2]), descriptor(b[i % 2])); wg_commit();
+      wg_wait<1>();
+      if (i) arrive(&empty[(i + 1) % 2]);
+    }
+    wg_wait<0>();
+    write_out(out, d, t);
+  }
+}
+
+// The same, stages given back by relaxed arrivals, one per warp.
+extern "C" __global__ void wg_ring_relaxed(const half_t* ga, const half_t* gb, float* out, int tiles) {
+  __shared__ __align__(1024) half_t a[2][1024]; __shared__ __align__(1024) half_t b[2][128];
+  __shared__ mbar_t full[2], empty[2];
+  int t = threadIdx.x;
+  if (t == 0) { for (int i = 0; i < 2; ++i) mbar_init(&full[i], 128), mbar_init(&empty[i], 4); }
+  __syncthreads();
+  if (t >= 128) {
+    t -= 128;
+    for (int i = 0; i < tiles; ++i) {
+      wait(&empty[i % 2], (i / 2 + 1) & 1);
+      store_tile<64>(a[i % 2], ga + 1024 * i, t); store_tile<8>(b[i % 2], gb + 128 * i, t);
+      proxy_fence();
+      arrive(&full[i % 2]);
+    }
+  } else {
+    float d[4] = {};
+    for (int i = 0; i < tiles; ++i) {
+      wait(&full[i % 2], i / 2 & 1);
+      wg_fence(); mma_f16(d, descriptor(a[i % 2]), descriptor(b[i % 2])); wg_commit();
+      wg_wait<0>();
+      if (t % 32 == 0) arrive_relaxed(&empty[i % 2]);
+    }
+    write_out(out, d, t);
+  }
+}
+
+// C goes out through a stage of the ring.
+extern "C" __global__ void stage_as_staging(map_t am, map_t c, int tiles) {
+  __shared__ alignas(128) float tile[2][8][32];
+  __shared__ mbar_t full[2];
+  int t = threadIdx.x;
+  if (t == 0) { for (int i = 0; i < 2; ++i) mbar_init(&full[i], 1); fence_init(); }
+  __syncthreads();
+  if (t == 0) for (int i = 0; i < 2 && i < tiles; ++i) { arrive_expect(&full[i], 1024); load2(tile[i], &am, 0, 8 * i, &full[i]); }
+  float sum = 0;
+  for (int i = 0; i < tiles; ++i) {
+    wait(&full[i % 2], i / 2 & 1);
+    sum += tile[i % 2][t / 32][t % 32];
+    __syncthreads();
+    if (t == 0 && i + 2 < tiles) { fence_async(); arrive_expect(&full[i % 2], 1024); load2(tile[i % 2], &am, 0, 8 * (i + 2), &full[i % 2]); }
+  }
+  tile[0][t / 32][t % 32] = sum;
+  fence_async();
+  __syncthreads();
+  if (t == 0) { store2(&c, 0, 0, tile[0]); commit_bulk(); wait_bulk<0>(); }
+}
+
+// Two blocks share their tiles, and wait for each other's readers.
+extern "C" __cluster_dims__(2, 1, 1) __global__ void multicast_ring(map_t a, float* out, int tiles) {
+  __shared__ alignas(128) float tile[2][8][32];
+  __shared__ mbar_t full[2], empty[2];
+  int t = threadIdx.x, r = my_rank();
+  if (t == 0) { for (int i = 0; i < 2; ++i) mbar_init(&full[i], 1), mbar_init(&empty[i], 16); fence_init(); }
+  meet();
+  if (t >= 256) {
+    if (t == 256) for (int i = 0; i < tiles; ++i) {
+      unsigned ok = 0;
+      while (!ok) asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(ok) : "r"(sa(&empty[i % 2])), "r"((i / 2 + 1) & 1) : "memory");
+      arrive_expect(&full[i % 2], 1024);
+      load2_to(&tile[i % 2][4 * r], &a, 0, 8 * i + 4 * r, &full[i % 2], 3);
+    }
+  } else {
+    float sum = 0;
+    for (int i = 0; i < tiles; ++i) {
+      wait(&full[i % 2], i / 2 & 1);
+      sum += tile[i % 2][t / 32][t % 32];
+      fence_async();
+      __syncwarp();
+      if (t % 32 < 2) arrive_at(&empty[i % 2], t % 32);
+    }
+    out[256 * r + t] = sum;
+  }
+  meet();
+}
+
+// Atomics through pointers into other blocks.
+extern "C" __cluster_dims__(4, 1, 1) __global__ void remote_atomics(const int* v, int* out) {
+  __shared__ int count[32];
+  int t = threadIdx.x;
+  count[t] = 0;
+  meet();
+  int* p = (int*)peer_pointer((float*)&count[v[32 * blockIdx.x + t] % 32], v[32 * blockIdx.x + t] / 32 % 4);
+  atomicAdd(p, 1);
+  meet();
+  out[32 * blockIdx.x + t] = count[t];
 }
