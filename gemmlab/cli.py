@@ -44,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
     verdict = add("verdict", "registers, spills, occupancy, warnings, machine instructions; 1 if the assembler warns")
     verdict.add_argument("kernels", nargs="+", metavar="kernel")
     pick = add("pick", "which kernel for this shape, by a small model of the time")
-    pick.add_argument("sizes", nargs=3, type=int, metavar=("M", "N", "K"))
+    pick.add_argument("sizes", nargs=3, type=int, metavar="SIZE", help="M, N and K")
     pick.add_argument("--dtype", default="bfloat16", help="bfloat16 (default) or float16")
     pick.add_argument("--autotune", action="store_true", help="measure all candidates on the GPU instead")
     measure = add("measure", "time of a kernel beside cuBLAS; without a GPU the recorded one")
