@@ -71,7 +71,8 @@ gl.plots.machine_map(blocks=8, warps=8, sms=4)
 # | tensor cores | 4 | chapter 10 |
 # | registers | 65,536 of 4 bytes | 256 KB, not "64 KB" |
 # | L1 and shared memory | 256 KB together | up to 228 KB shared, 227 KB for one block |
-#
+
+# %% [markdown]
 # ## The first kernel
 #
 # One thread per element. The grid is rounded up to whole blocks, so the last threads have nothing to do.
@@ -104,7 +105,8 @@ print(f"{loads.requests} load requests, {loads.sectors} sectors (counted)")
 # 64 requests for two arrays: the grid has 4 blocks of 8 warps, all of 32 warps load. 250 sectors: four for each warp's
 # 128 bytes, and one for the eight floats of the last. Memory moves in **sectors** of 32 bytes; a **cache line** has
 # four. Neighbouring lanes reading neighbouring words is called *coalesced* (chapter 04).
-#
+
+# %% [markdown]
 # ## How long does one load take?
 #
 # To measure latency, allow one load at a time. A **pointer chase** does that: each line of a ring holds the address of
@@ -177,7 +179,8 @@ print(staircase.label)
 # 256 KB of registers and 228 KB of shared memory per SM, 60 MB of L2, and 141 GB of DRAM on an H200. Registers are not
 # in the table: an instruction reads them as part of its own execution. Beyond the GPU, NVLink and PCIe take
 # microseconds.
-#
+
+# %% [markdown]
 # ## How much must be under way?
 #
 # If a load takes 600 cycles and a warp has one of 128 bytes under way, it gets 128 bytes per 600 cycles. To reach a
@@ -268,7 +271,8 @@ gl.plots.lines(
 # Sixteen warps with one chain, or four warps with four. A warp sits on one scheduler, so four warps are the least that
 # can fill four schedulers. So the fastest kernel of chapter 09 can make do with eight warps per SM. (One line stays at
 # half: its chain multiplies and adds *three* registers. Why that matters, chapter 09 finds out.)
-#
+
+# %% [markdown]
 # ## How many blocks fit?
 #
 # An SM takes blocks as long as *all* of its resources last: 65,536 registers, 228 KB of shared memory (1 KB per block

@@ -39,7 +39,8 @@ print(gl.device().reason)
 # A 4096³ FP32 product needs at least 2.05 ms on an H200 (chapter 02, derived). To come near, 132 SMs with 128 FP32
 # lanes each must start a multiply-add in every cycle. What does memory have to deliver for that, if we do the obvious
 # thing?
-#
+
+# %% [markdown]
 # ## The idea
 #
 # The `M·N` elements of `C` do not depend on one another. So: **one thread per element**. A thread derives its row `m`

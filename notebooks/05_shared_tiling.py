@@ -392,7 +392,8 @@ gl.plots.bank_grid(gl.trace(tiled_square, 64, 64, 64, rule=rule))
 # | the same, unbounded | 11.2 | 4.3 | 0.08 | one block per SM |
 #
 # (Recorded on an H200, 2026-11-30; ceilings modelled.)
-#
+
+# %% [markdown]
 # Every request to shared memory took one wavefront: the luck of this layout. Chapter 07 will want `A` stored the other
 # way round, and then one store takes 32. Why is on-chip memory slow sometimes? That is chapter 06.
 

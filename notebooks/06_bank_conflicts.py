@@ -440,9 +440,11 @@ gl.plots.recorded_roofline(
 # | word XOR | 0 | 8.1 | 6.1 | 0.12 | the same, and instructions |
 # | chunk XOR | 0 | 8.1 | 6.0 | 0.12 | the same, and instructions |
 #
-# (Recorded on an H200, 2026-11-30; ceilings modelled.) Without a conflict two wavefronts still go with 32
-# multiply-adds, an eighth of what the arithmetic could take. The loads themselves are too many. How much work can be
-# had per byte of shared memory? That is chapter 07.
+# (Recorded on an H200, 2026-11-30; ceilings modelled.)
+
+# %% [markdown]
+# Without a conflict two wavefronts still go with 32 multiply-adds, an eighth of what the arithmetic could take. The loads
+# themselves are too many. How much work can be had per byte of shared memory? That is chapter 07.
 
 # %% [markdown]
 # ## Exercises

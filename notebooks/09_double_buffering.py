@@ -252,8 +252,8 @@ print(gl.stages.fit(4096, 4096, 4096))
 #
 # Since Ampere (sm_80; not Hopper, as one text has it) `cp.async` copies from global to shared memory without a register
 # in between. Each thread issues copies of 4, 8 or 16 bytes, closes them into a **group**, and later waits until at most
-# `n` of its groups are open: *this thread's*; what others copied needs a barrier too. Numba has no name for it;
-# `kernels/simt/async_copy.py` wraps one line of inline PTX each.
+# `n` of *its own* groups are open (groups, not tiles: exercise 09.4); what others copied needs a barrier too. Numba has
+# no name for it; `kernels/simt/async_copy.py` wraps one line of inline PTX each.
 
 # %% tags=["kernel"] gemmlab={"kernel": "simt/k09_cp_async.py", "region": "copy"}
 @cuda.jit(device=True, forceinline=True)
