@@ -443,8 +443,8 @@ gl.plots.recorded_roofline(
 # (Recorded on an H200, 2026-11-30; ceilings modelled.)
 
 # %% [markdown]
-# Without a conflict two wavefronts still go with 32 multiply-adds, an eighth of what the arithmetic could take. The loads
-# themselves are too many. How much work can be had per byte of shared memory? That is chapter 07.
+# Without a conflict two wavefronts still go with 32 multiply-adds, an eighth of what the arithmetic could take. The
+# loads themselves are too many. How much work can be had per byte of shared memory? That is chapter 07.
 
 # %% [markdown]
 # ## Exercises

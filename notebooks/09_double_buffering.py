@@ -206,8 +206,7 @@ for kernel in ORDERS:
     print(f"{kernel:18} {barriers:9g} {moved:9,} {waves:11,} {excess:7} {registers:10}")
 
 # %% [markdown]
-# Half the barriers, the same traffic. What changed is the *order*. (The profiler's stall reason *long scoreboard*
-# counts warps that wait for the first use of a global load.)
+# Half the barriers, the same traffic. What changed is the *order*.
 
 # %%
 gl.plots.bank_grid(traces["k09_double_buffer"])
