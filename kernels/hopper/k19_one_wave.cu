@@ -7,6 +7,7 @@
 #define CONFIG_CONSUMERS 3
 #define CONFIG_STAGES 4
 #define CONFIG_ACROSS 0
+#define CONFIG_AHEAD 2
 #endif
 
 // region: kernel
@@ -19,6 +20,7 @@ constexpr int BM = CONFIG_BM, BN = CONFIG_BN, STAGES = CONFIG_STAGES, CLUSTER = 
 constexpr int CONSUMERS = CONFIG_CONSUMERS, MT = BM / CONSUMERS / 64;
 constexpr int THREADS = 128 * (1 + CONSUMERS);
 constexpr bool ACROSS = CONFIG_ACROSS;  // the CTAs of a pair stand side by side
+constexpr int AHEAD = CONFIG_AHEAD;     // stages to bring before the first has come
 
 // edge: B in boxes of BN % 64 columns, for the last box of a tile.
 extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
@@ -43,7 +45,14 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THR
   if (warp < 4) {
     // NOTE: 65,536 registers are 512 for each of 128 lanes: 32 + 3 x 160 of them.
     if (CONSUMERS == 3) setmaxnreg_dec<32>();
-    if (warp == 0 && elect_sync()) s.produce(ring, A, B, edge, m, n, 0, steps, rank);
+    if (warp == 0 && elect_sync()) {
+      int k = 0;
+      for (; k < min(STAGES, steps); ++k) {  // more at once would only delay the first
+        if (k >= AHEAD) mbarrier_wait_parity(&s.full[k - AHEAD], 0);
+        s.produce(ring, A, B, edge, m, n, k, k + 1, rank);
+      }
+      s.produce(ring, A, B, edge, m, n, k, steps, rank);
+    }
   } else {
     if (CONSUMERS == 3) setmaxnreg_inc<160>();
     warp -= 4;

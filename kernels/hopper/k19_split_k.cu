@@ -1,5 +1,5 @@
-// Change: as many CTAs as there are SMs share each tile's K, in pairs that share A; each then adds up its share of the
-//         tile's columns, always in the order of k, from the parts that all have left in L2.
+// Change: the k steps of a tile are dealt out to as many CTAs as there are SMs for it, in pairs that share A; each then
+//         adds up its share of the columns, always in the same order, from the parts that all have left in L2.
 // Limit:  every part is written and read once, and the sum is not hidden.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes; every CTA of the grid resident.
 #include "ptx/barrier.cuh"
@@ -52,10 +52,13 @@ __device__ __forceinline__ void add_up(const float (&acc)[R], const Parts& p, in
   // Columns in groups of 8, two at a time: loads of both are under way together.
   int row = m + lane / 4, last = R / 4 * (rank + 1) / parts;
   for (int i = R / 4 * rank / parts; i < last; i += 2) {
-    const float4 *from = p.values + i * 32, *next = i + 1 < last ? from + 32 : from;
+    const float4* from = p.values + i * 32;
     float4 x = {}, y = {};
 #pragma unroll 8
-    for (int k = 0; k < parts; ++k) add(x, from[k * PART]), add(y, next[k * PART]);
+    for (int k = 0; k < parts; ++k) {
+      add(x, from[k * PART]);
+      if (i + 1 < last) add(y, from[k * PART + 32]);
+    }
     int col = n + i * 8 + lane % 4 * 2;
     store_pair(C, row, col, M, N, x.x, x.y);
     store_pair(C, row + 8, col, M, N, x.z, x.w);
@@ -75,7 +78,6 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
   int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0);
   int m = blockIdx.y * BM, n = blockIdx.x * BN, rank = blockIdx.z, parts = gridDim.z;
   int steps = (K + BK - 1) / BK;
-  int begin = steps * rank / parts, end = steps * (rank + 1) / parts;
   if (threadIdx.x == 0) {
     prefetch_tensormap(&A);
     prefetch_tensormap(&B);
@@ -88,13 +90,13 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
   if (warp < 4) {
     setmaxnreg_dec<40>();
     if (warp == 0 && elect_sync())
-      s.produce(ring, A, B, m, n, begin, end, cluster_ctarank());
+      s.produce(ring, A, B, m, n, rank, steps, cluster_ctarank(), parts);
   } else {
     setmaxnreg_inc<232>();
     warp -= 4;
     Consumer my = consumer_of<CLUSTER>(s, warp / 4 * 64);
     float acc[1][R];
-    consume<BN, CLUSTER>(s, ring, my, acc, end - begin);
+    consume<BN, CLUSTER>(s, ring, my, acc, (steps - rank + parts - 1) / parts);
     for (auto& part : acc) wgmma_wait_group<0>(part);
 
     m += warp * 16;

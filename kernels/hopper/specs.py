@@ -116,10 +116,12 @@ def _stream_k(name: str, title: str, change: str, tile: tuple[int, int], stages:
     )  # fmt: skip
 
 
-def _one_wave(name: str, title: str, change: str, tile: tuple[int, int], stages: int, consumers: int, across=0):
+def _one_wave(
+    name: str, title: str, change: str, tile: tuple[int, int], stages: int, consumers: int, ahead: int, across=0
+):
     """Return a kernel with one tile per CTA, in pairs that share B, or A if they stand side by side (`across`)."""
     A, last = HALF_BOXES_A if across else BOXES_A, tile[1] % 64 or 64  # columns of the last box of B
-    defines = _config(tile, stages) | {"CONFIG_CONSUMERS": consumers, "CONFIG_ACROSS": across}
+    defines = _config(tile, stages) | {"CONFIG_CONSUMERS": consumers, "CONFIG_ACROSS": across, "CONFIG_AHEAD": ahead}
     return _both(
         name, title, change, tile, 128 + 128 * consumers, stages, file="hopper/k19_one_wave.cu", entry="one_wave",
         grid=("2", "cdiv(M,BM)", "cdiv(N,2*BN)") if across else ("2", "cdiv(M,2*BM)", "cdiv(N,BN)"),
@@ -162,15 +164,15 @@ CH18 = (
 )  # fmt: skip
 CH19 = (
     *_one_wave(
-        "k19_one_wave", "One wave of tiles of 192 x 200", "a tile as large as the SMs' share of C", (192, 200), 4, 3,
+        "k19_one_wave", "One wave of tiles of 192 x 200", "a tile as large as the SMs' share of C", (192, 200), 4, 3, 2,
     ),
     *_one_wave(
         "k19_one_wave_64", "Study: one wave of tiles of 64 x 128", "a tile as small as the SMs' share of C", (64, 128),
-        8, 1, across=1,
+        8, 1, 8, across=1,
     ),
     *_one_wave(
         "k19_one_wave_128", "Study: one wave of tiles of 128 x 128", "one warpgroup has the whole tile", (128, 128),
-        6, 1,
+        6, 1, 6,
     ),
     *_stream_k(
         "k19_stream_k", "Stream-K", "the k steps of the last tiles are dealt out evenly", (128, 128), 6,

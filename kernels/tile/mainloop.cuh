@@ -26,21 +26,22 @@ struct Stages {
     fence_mbarrier_init();
   }
 
-  // One thread: bring k steps [begin, end) of rows m.. of A and columns n.. of B.
+  // One thread: bring k steps begin, begin + by, ... below end, of rows m.. of A and columns n.. of B.
   __device__ __forceinline__ void produce(Ring<STAGES>& ring, const CUtensorMap& A, const CUtensorMap& B, int m, int n,
-                                          int begin, int end, int rank) {
+                                          int begin, int end, int rank, int by = 1) {
     static_assert(BN % 64 == 0, "the last box of B has fewer columns: give its map");
-    produce(ring, A, B, B, m, n, begin, end, rank);
+    produce(ring, A, B, B, m, n, begin, end, rank, by);
   }
 
   // The same where BN is no multiple of 64. `edge`: B in boxes of BN % 64 columns, the last of each tile; in shared
   // memory its rows take 128 bytes too.
   __device__ __forceinline__ void produce(Ring<STAGES>& ring, const CUtensorMap& A, const CUtensorMap& B,
-                                          const CUtensorMap& edge, int m, int n, int begin, int end, int rank) {
+                                          const CUtensorMap& edge, int m, int n, int begin, int end, int rank,
+                                          int by = 1) {
     constexpr bool SHARE_A = CLUSTER > 1 && ACROSS, SHARE_B = CLUSTER > 1 && !ACROSS;
     constexpr int BOXES = (BN + 63) / 64, EACH = SHARE_B ? (BOXES + CLUSTER - 1) / CLUSTER : BOXES;
     int row = SHARE_A ? rank * (BM / CLUSTER) : 0;
-    for (int k = begin * BK; k < end * BK; k += BK, ring.advance()) {
+    for (int k = begin * BK; k < end * BK; k += by * BK, ring.advance()) {
       Stage& s = stage[ring.stage];
       mbarrier_t* bar = &full[ring.stage];
       mbarrier_wait_parity(&empty[ring.stage], ring.parity ^ 1);

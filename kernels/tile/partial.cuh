@@ -33,7 +33,7 @@ __device__ __forceinline__ void partial_add(unsigned char* W, int ctas, int cta,
     unsigned* flag = partial_of<R>(W, ctas, cta + i * step).flag;
     while (ld_acquire_gpu(flag) == 0) {
     }
-    st_release_gpu(flag, 0);  // for the next launch
+    *flag = 0;  // for the next launch: nobody else looks at it any more
   }
   __syncwarp();
   for (int from = 0; from < count; ++from) {
