@@ -322,12 +322,16 @@ shares = (f"{role} {share:.0%}" for role, share in stamps.busy.items())
 print("time not spent waiting:", ", ".join(shares))
 print(stamps.label)
 if stamps.spans:
+    mine = stamps.spans["consumer 1"]
+    waits = [end - start for start, end, kind, _ in mine if kind == "wait"]
+    step = (mine[-2][0] - mine[0][0]) / (len(waits) - 1)
+    print(f"consumer 1: {step:,.0f} cycles a step, waiting {min(waits)} to {max(waits)}")
     title, rows = "Tiles 20 to 27 of a CTA on an H200", {"": stamps.spans}
     display(gl.widgets.timeline(rows, title=title, source=f"Clock: {stamps.label}."))
 
 # %% [markdown]
-# A step takes 1,161 cycles where the tensor cores need 1,024. Each consumer's wait takes the same 170 cycles every
-# time: that is the price of asking (and of two stamps), for the data is there. The producer spends most of its time
+# A step takes some 1,160 cycles where the tensor cores need 1,024. A consumer's wait takes the same time at every step:
+# that is the price of asking (and of two stamps), for the data is there. The producer spends most of its time
 # waiting for an *empty* stage: copies are ahead, and their latency is hidden. Its waiting costs nobody anything, as
 # `try_wait` suspends its thread. Under the roof, at the bytes that came from DRAM (Nsight Compute):
 
