@@ -325,7 +325,7 @@ if stamps.spans:
     mine = stamps.spans["consumer 1"]
     waits = [end - start for start, end, kind, _ in mine if kind == "wait"]
     step = (mine[-2][0] - mine[0][0]) / (len(waits) - 1)
-    print(f"consumer 1: {step:,.0f} cycles a step, waiting {min(waits)} to {max(waits)}")
+    print(f"consumer 1: {step:,.0f} cycles a step, waits {min(waits)} to {max(waits)}")
     title, rows = "Tiles 20 to 27 of a CTA on an H200", {"": stamps.spans}
     display(gl.widgets.timeline(rows, title=title, source=f"Clock: {stamps.label}."))
 
