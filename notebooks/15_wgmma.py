@@ -327,6 +327,6 @@ gl.plots.ladder_table({
 # - NVIDIA, [PTX ISA](https://docs.nvidia.com/cuda/parallel-thread-execution/): "Asynchronous Warpgroup Level Matrix
 #   Instructions": `wgmma.mma_async`, shared memory matrix layout, matrix descriptor format, `wgmma.fence`.
 # - NVIDIA, [CUTLASS](https://github.com/NVIDIA/cutlass): `include/cute/arch/mma_sm90_desc.hpp`,
-#   `include/cute/atom/mma_traits_sm90_gmma.hpp`.
+#   `include/cute/atom/mma_traits_sm90_gmma.hpp`; CuTe names each form, such as `SM90_64x128x16_F32BF16BF16_SS`.
 # - NVIDIA, [CUDA C++ Programming Guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/): compute capability
 #   9.0, architecture-specific features.
