@@ -59,7 +59,10 @@ def share(tiles, sms, parts, steps):
         },
         "fences and a counter": {
             "replace": [
-                ("if (t == 0) st_release_gpu(flag + rank, 1);", "if (t == 0) atom_add_acq_rel_gpu(flag + rank, 1);"),
+                (
+                    "    __syncthreads();\n    if (t == 0) st_release_gpu(flag + rank, 1);",
+                    "    __threadfence();\n    __syncthreads();\n    if (t == 0) atomicAdd(flag + rank, 1);",
+                ),
             ]
         },
         "flags put back at the end": {
