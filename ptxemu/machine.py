@@ -81,6 +81,7 @@ class Machine(Scheduler):
 
     def release(self):
         """Break reference cycles, so that the arrays go at once."""
+        self.wgmma.checks, self.copies.pending = None, []
         self.barriers = self.copies = self.mbarriers = self.bulk = self.memory.machine = None
         self.wgmma = self.pool = self.clusters = None
         self.runnable, self.parked, self.asleep = {}, {}, {}

@@ -2,6 +2,8 @@
 are right on most runs of a GPU, are found every time.
 """
 
+import gc
+
 import numpy as np
 import pytest
 from hopper_gemm import FILE, launch
@@ -20,6 +22,19 @@ def test_work_is_counted(schedule):
     report, _, _ = launch(128, 128, 128, schedule=schedule)
     assert report.counters.flops >= 2 * 128**3
     assert report.counters.mix()["mma"] == 2 * 4 * 2 * 4  # steps, multiplications, warpgroups, warps
+
+
+@pytest.mark.parametrize("mutant", ["", "BREAK_FULL"])
+def test_nothing_is_left_behind(mutant):
+    """A launch's arrays go at once, not when the collector of cycles comes by: a hundred launches need no more memory."""
+    launch(128, 128, 128, mutant)
+    gc.collect()
+    gc.disable()
+    try:
+        launch(128, 128, 128, mutant)
+        assert gc.collect() < 50  # a machine in a cycle makes more than a hundred
+    finally:
+        gc.enable()
 
 
 MUTANTS = {
