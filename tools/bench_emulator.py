@@ -1,16 +1,20 @@
 """How fast the emulator is: one JSON line per case with "case", "cpu_s", "limit_s" (CPU seconds of all cores), "mb" and
 "limit_mb" (peak memory).
 
-    python -m tools.bench_emulator        (or: make bench-emulator)
+    python -m tools.bench_emulator [--out FILE]        (or: make bench-emulator)
 
-Each case is a process of its own, and the best of three launches after one that compiles. The last line is the speed
-against Numba's own simulator, whose time for one block is measured and multiplied by the number of blocks. Exit code 1
-if a limit is missed.
+``--out``: the same lines, with the machine and the date, for the table of book/emulator.md. Each case is a process of
+its own, and the best of three launches after one that compiles. The last line is the speed against Numba's own
+simulator, whose time for one block is measured and multiplied by the number of blocks. Exit code 1 if a limit is
+missed.
 """
 
+import argparse
+import datetime
 import json
 import multiprocessing
 import os
+import platform
 import resource
 import subprocess
 import sys
@@ -161,13 +165,28 @@ def apart(function, *args):
         process.join()
 
 
+def processor():
+    """Name of this machine's processor."""
+    for line in Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else ():
+        if line.startswith("model name"):
+            return f"{line.partition(':')[2].strip()}, {os.cpu_count()} threads"
+    return platform.processor() or "unknown processor"
+
+
 def main():
-    missed = False
-    for case, limit, function, args in cases():
-        seconds, peak = apart(function, *args)
-        line = {"case": case, "cpu_s": round(seconds, 4), "limit_s": round(limit, 4)}
-        print(json.dumps(line | {"mb": round(peak), "limit_mb": LIMIT_MB}), flush=True)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--out", type=Path, help="file for the lines")
+    args = parser.parse_args()
+    missed, lines = False, []
+    for case, limit, function, values in cases():
+        seconds, peak = apart(function, *values)
+        lines.append({"case": case, "cpu_s": round(seconds, 4), "limit_s": round(limit, 4), "mb": round(peak)})
+        print(json.dumps(lines[-1] | {"limit_mb": LIMIT_MB}), flush=True)
         missed |= seconds > limit or peak > LIMIT_MB
+    if args.out:
+        about = {"cpu": processor(), "python": platform.python_version(), "date": datetime.date.today().isoformat()}
+        args.out.parent.mkdir(parents=True, exist_ok=True)
+        args.out.write_text(json.dumps({"recorded": about, "cases": lines}, indent=1) + "\n", encoding="utf-8")
     sys.exit(missed)
 
 

@@ -20,9 +20,9 @@ import kernels  # noqa: E402
 from gemmlab import results, sanitizer  # noqa: E402
 from gemmlab.errors import GemmlabError  # noqa: E402
 from gemmlab.hardware import GPUS, SOURCES  # noqa: E402
-from tools import counters_table  # noqa: E402
+from tools import counters_table, emulator_tables  # noqa: E402
 
-PAGES = ("book/ladder.md", "book/hardware.md", "book/index.md", "README.md")
+PAGES = ("book/ladder.md", "book/hardware.md", "book/index.md", "book/emulator.md", "README.md")
 MARKER = re.compile(
     r"(<!-- begin: (?P<name>[\w-]+) \(tools/results_tables\.py\) -->\n).*?(<!-- end: (?P=name) -->)", re.DOTALL
 )
@@ -242,9 +242,20 @@ def sanitizer_table(directory: Path | None = None) -> str:
     return table(["kernel", *tools], rows, right=9) + note
 
 
+def emulator_goldens(directory: Path | None = None) -> str:
+    head, rows, note = emulator_tables.goldens()
+    return table(head, rows, right=9) + note
+
+
+def emulator_speed(directory: Path | None = None) -> str:
+    head, rows, note = emulator_tables.speed()
+    return table(head, rows) + note
+
+
 TABLES = {
     "ladder": ladder, "climb": climb, "ladder-full": ladder_full, "ladder-traffic": ladder_traffic,
     "ladder-counters": ladder_counters, "sustained": sustained, "sanitizer": sanitizer_table, "ceilings": ceilings,
+    "emulator-goldens": emulator_goldens, "emulator-speed": emulator_speed,
     "hardware-compute": hardware_compute, "hardware-memory": hardware_memory, "hardware-sources": hardware_sources,
 }  # fmt: skip
 

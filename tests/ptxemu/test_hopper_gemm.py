@@ -26,7 +26,7 @@ def test_work_is_counted(schedule):
 
 @pytest.mark.parametrize("mutant", ["", "BREAK_FULL"])
 def test_nothing_is_left_behind(mutant):
-    """A launch's arrays go at once, not when the collector of cycles comes by: a hundred launches need no more memory."""
+    """A launch's arrays go at once, not when the collector of cycles comes by."""
     launch(128, 128, 128, mutant)
     gc.collect()
     gc.disable()
