@@ -8,7 +8,7 @@ steps of 64 along K. Its time is
 and never less than the arithmetic at the rate that the power limit allows. Copies into padded rows, where TMA needs
 them, cost every candidate the same and are left out. The constants are microseconds, fitted to what was recorded on an
 NVIDIA H200 on 2026-11-30 (results/nvidia_h200.json); a test holds every choice within 5 % of the best recorded kernel.
-Left out: clusters of eight and sliced-K, which were the best nowhere, and other tiles, which gain less than 2 %.
+Left out: Split-K in clusters and sliced-K, which were the best nowhere.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ DTYPES = {"bfloat16": "", "float16": "_f16"}
 
 @dataclass(frozen=True)
 class Plan:
-    """How one kernel spends its time. `pairs`: two SMs share a tile of B. `end`: µs of a tile that nothing hides, and
-    `again` more for each round after the first where CTAs do not stay.
+    """How one kernel spends its time. `pairs`: two SMs share a tile of B, or of A where they stand side by side
+    (`across`). `end`: µs of a tile that nothing hides, and `again` more for each round after the first where CTAs do
+    not stay.
 
     `crowded`: how much longer a step takes when both warpgroups multiply (tiles of 64 rows read B twice as often).
     `split`: "" (whole tiles), "parts" (all SMs share the tiles), "tail" (only the last round), "even" (all k steps are
@@ -46,6 +47,7 @@ class Plan:
 
     name: str
     pairs: bool = True
+    across: bool = False
     end: float = 0.9
     again: float = 0.0
     crowded: float = 1.0
@@ -56,7 +58,8 @@ class Plan:
         """Return the modelled time of one launch, and how it comes about."""
         BM, BN = spec.tile["BM"], spec.tile["BN"]
         steps, per = cdiv(K, BK), 2 if self.pairs else 1
-        tiles, workers = cdiv(M, BM * per) * cdiv(N, BN), sms // per
+        tall, wide = (1, per) if self.across else (per, 1)
+        tiles, workers = cdiv(M, BM * tall) * cdiv(N, BN * wide), sms // per
         parts = self._parts(tiles, workers, steps)
         rounds = cdiv(tiles * parts, workers)
         busy = min(1.0, tiles * parts / workers)
@@ -86,12 +89,12 @@ class Plan:
 PLANS = (
     Plan("k18_cooperative", end=1.1),
     Plan("k18_pingpong", end=0.4),
-    Plan("k18_pingpong_64", end=0.8, crowded=1.3),
+    Plan("k19_one_wave", end=3.6, again=3.0),
+    Plan("k19_one_wave_64", across=True, end=0.1, again=2.5, crowded=1.3),
+    Plan("k19_one_wave_128", end=1.9, again=3.0),
     Plan("k19_split_tail", split="tail", join=(5.0, 0.8)),
     Plan("k19_stream_k", split="even", join=(5.5, 1.0)),
-    Plan("k19_split_k", pairs=False, end=4.0, split="parts", join=(2.2, 0.3)),
-    Plan("k19_split_k_cluster2", pairs=False, end=2.0, again=3.5, split=2),
-    Plan("k19_split_k_cluster4", pairs=False, end=2.0, again=3.5, split=4),
+    Plan("k19_split_k", across=True, end=2.0, again=3.0, split="parts", join=(1.9, 0.2)),
 )
 
 

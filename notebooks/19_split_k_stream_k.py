@@ -2,15 +2,16 @@
 # # 19 · Split-K and Stream-K
 #
 # **What if there are too few tiles?** A GPU with 132 SMs and 16 tiles leaves 116 of them idle, however good the kernel
-# is. We cut along K: several SMs share a tile, and somebody must add up their parts.
+# is. First we fit the tile to the machine. Then we cut along K: several SMs share a tile, and somebody must add up
+# their parts.
 
 # %% [markdown]
 # ## At a glance
 #
 # - **Builds on:** [18](18_persistent.ipynb): persistent kernels; [17](17_clusters.ipynb): distributed shared memory.
-# - **You will be able to:** tell from the number of tiles which share of a GPU can work; choose between sliced-K,
-#   Split-K and Stream-K; publish a partial sum with a flag, and prove that it is safe; say what the sum costs, in
-#   bytes.
+# - **You will be able to:** tell from the number of tiles which share of a GPU can work; fit a tile to one wave; choose
+#   between sliced-K, Split-K and Stream-K; publish a partial sum with a flag, and prove that it is safe; say what the
+#   sum costs, in bytes.
 # - **Needs:** nothing; Hopper (sm_90a) natively.
 # - **Time:** 90 minutes.
 
@@ -54,8 +55,36 @@ for size in (512, 1024, 2176, 4096):
 gl.plots.wave_quantisation((128, 128), sizes=range(512, 5121, 128))
 
 # %% [markdown]
-# Persistent kernels do not change this, whatever a guide says: 133 tiles take two rounds in any order. Smaller tiles
-# make more of them, but read more bytes per FLOP. What is left to cut is K.
+# Persistent kernels do not change this, whatever a guide says: 133 tiles take two rounds in any order.
+#
+# ## First, another tile
+#
+# Each of 132 SMs should get 2176² / 132 = 35,870 elements of `C`. **Predict:** which of these tiles comes closest?
+
+# %%
+for tile in ((128, 128), (128, 256), (256, 160), (192, 200)):
+    tiles = tiles_of(2176, 2176, *tile)
+    most = -(-tiles // 132) * tile[0] * tile[1]  # elements on the busiest SM
+    print(f"{tile[0]} x {tile[1]}: {tiles:3} tiles, {most:6,} on one SM,",
+          f"{2176**2 / 132 / most:.0%} of the machine works (modelled)")
+
+# %% [markdown]
+# 12 × 11 tiles of 192 × 200 are exactly 132: one wave. Nothing but habit asks for powers of two:
+#
+# - `wgmma` takes any multiple of 8 columns. Three consumer warpgroups have 64 rows each and 100 accumulators a thread;
+#   with four warpgroups a thread of the producer may keep 32 registers, one of a consumer 160.
+# - 200 columns of `B` are three boxes of 64 and one of 8, which comes by a tensor map of its own. In shared memory its
+#   rows take 128 bytes too, but only 16 are copied.
+# - Four stages are 224 of 227 KB. With one tile per CTA `C` needs no memory of its own: at the end the ring is free.
+
+# %%
+text = (ROOT / "hopper" / "k19_one_wave.cu").read_text()
+print(text[text.index("  } else {") : text.index("  __syncwarp")])
+
+# %% [markdown]
+# `store_vectors` turns each warp's rows round in shared memory, so that a lane writes 16 bytes of `C`, not 4. The same
+# kernel with tiles of 64 × 128 and one consumer makes 128 tiles of 1024². Smaller tiles read more bytes per FLOP,
+# though: 16 tiles of 128 × 128 cannot become 128 that way. What is left to cut is K.
 #
 # ## The idea: four ways to share a tile
 #
@@ -69,18 +98,18 @@ gl.plots.wave_quantisation((128, 128), sizes=range(512, 5121, 128))
 # %% [markdown]
 # **Stream-K** (Osama, Merrill, Cecka, Garland and Owens, 2023) lays the k steps of all tiles in one row and cuts it
 # into equal shares, one per SM. Nobody waits for a last round, but tiles are cut in odd places. Here are 20 tiles of 12
-# steps on 8 SMs; a colour per kind, gaps are idle.
+# steps on 8 SMs; gaps are idle.
 
 # %%
-def cut(tiles, steps, sms, parts=1):
-    """Return stamps (sm, group, kind, start, end) of tiles cut into `parts`; kind 1: a part."""
-    each, rows = steps // parts, []
-    for job in range(tiles * parts):
-        start = job // sms * each
-        rows.append((job % sms, 0, int(parts > 1), start, start + each))
-    return np.array(rows)
+SHOWN = {"kinds": {0: "compute", 1: "store"}, "sms": 8, "unit": "k steps"}
+whole = gl.plots.wave_stamps(20, 8, time=12)
+gl.plots.gantt(whole, title="Whole tiles: three rounds (modelled)", **SHOWN)
 
+# %%
+halves = gl.plots.wave_stamps(40, 8, time=6)
+gl.plots.gantt(halves, title="Split-K, two parts: five half rounds (modelled)", **SHOWN)
 
+# %%
 def stream(tiles, steps, sms):
     """Return the stamps of Stream-K: equal shares of all steps, cut at the tiles' ends."""
     rows = []
@@ -93,14 +122,8 @@ def stream(tiles, steps, sms):
 
 
 NOTE = "Modelled. Green: a whole tile; the other colour: a part of one."
-SHOWN = {"kinds": {0: "compute", 1: "store"}, "sms": 8, "unit": "k steps", "caption": NOTE}
-gl.plots.gantt(cut(20, 12, 8), title="Whole tiles: three rounds", **SHOWN)
-
-# %%
-gl.plots.gantt(cut(20, 12, 8, parts=2), title="Split-K, two parts: five half rounds", **SHOWN)
-
-# %%
-gl.plots.gantt(stream(20, 12, 8), title="Stream-K: equal shares", **SHOWN)
+shares = stream(20, 12, 8)
+gl.plots.gantt(shares, title="Stream-K: equal shares", caption=NOTE, **SHOWN)
 
 # %% [markdown]
 # In general, over the number of tiles (sums left out):
@@ -206,33 +229,34 @@ gl.check(sliced_k, rule=rule)
 # Between CTAs there is no barrier short of the grid's end (or of a cluster's). A part goes to global memory, then a
 # flag says so. Four things make that right:
 #
-# 1. **Release and acquire.** The data is written *before* `st.release` or `atom…acq_rel` of the flag, and read after
-#    `ld.acquire` has seen it. One lane signals for its warp, behind `__syncwarp`.
-# 2. **A fixed order.** Parts are added in the order of k, not of arrival: FP32 addition is not associative, and
-#    `atomicAdd` gives other bits every time.
+# 1. **Release and acquire.** The data is written *before* `st.release` of the flag, and read after `ld.acquire` has
+#    seen it. A lane signals for its warp, behind `__syncwarp`: each lane tells another reader.
+# 2. **A fixed order.** Parts are added in the order of their numbers, not of arrival: FP32 addition is not associative,
+#    and `atomicAdd` gives other bits every time.
 # 3. **All CTAs run.** Who spins on a flag occupies an SM; if the writer has not started, both wait for ever. Hence
 #    grids of at most one CTA per SM.
-# 4. **Flags go back to zero**, for the next launch.
+# 4. **Flags go back to zero**, for the next launch. With a flag for each pair of writer and reader that is an ordinary
+#    store: nobody else looks at it any more.
 
 # %%
 source = (ROOT / "hopper" / "k19_split_k.cu").read_text()
-print(source[source.index("  // Leave the part") : source.index("// endregion")])
+print(source[source.index("// A warp's part") : source.index('extern "C"')])
 
 # %% [markdown]
 # **Predict** what the emulator says if the flag is set with an ordinary store, and if nobody waits.
 
 # %%
-SIGNAL = "atom_add_acq_rel_gpu(p.counters, 1);"
-POLL = "while (ld_acquire_gpu(p.counters) < parts) {"
+SIGNAL = "st_release_gpu(p.flags + i * parts + rank, 1);"
+POLL = "while (ld_acquire_gpu(p.flags + rank * parts + i) == 0) {"
 BREAKS = {
-    "no release": (SIGNAL, "atomicAdd(p.counters, 1);"),
-    "no wait": (POLL, "if (false) {"),
+    "no release": (SIGNAL, "p.flags[i * parts + rank] = 1;"),
+    "no wait": (POLL, "while (false) {"),
 }
-spec = kernels.spec("k19_split_k")
+rule = kernels.spec("k19_split_k").rule() | BF16 | {"grid": ["2", "1", "8"]}
 for what, (old, new) in BREAKS.items():
     broken = gl.cuda_source(source.replace(old, new), "split_k")
     try:
-        gl.check(broken, [(128, 128, 512)], "emulator", spec.rule() | BF16, quiet=True)
+        gl.check(broken, [(128, 128, 512)], "emulator", rule, quiet=True)
     except gl.CheckError as error:
         print(f"{what}:", *str(error).splitlines()[:2], sep="\n  ", end="\n\n")
 
@@ -246,21 +270,27 @@ for what, (old, new) in BREAKS.items():
 # **Predict** for 256 × 256 × 1024, so 4 tiles: who reads more of A and B, and how many bytes do the parts add?
 
 # %%
-WAYS = ("k18_pingpong", "k19_sliced_k", "k19_split_k_cluster4", "k19_split_k", "k19_stream_k")
+WAYS = ("k18_pingpong", "k19_sliced_k", "k19_split_k_cluster4")
+WAYS += ("k19_split_k", "k19_stream_k")
 MOVES = {
     "tiles": ("cp.async.bulk.tensor", "global", "ld"),
     "parts out": ("st.global.v4", "global", "st"),
     "parts in": ("ld.global.v4", "global", "ld"),
     "from peers": ("ld.shared::cluster", "shared", "ld"),
 }
-print(" " * 20, *(f"{what:>11}" for what in MOVES), "(MB requested)")
+print("MB requested".ljust(20), *(f"{what:>11}" for what in MOVES), " excess wavefronts")
 for kernel in WAYS:
-    sites = gl.count(kernel, 256, 256, 1024).sites
+    counted = gl.count(kernel, 256, 256, 1024)
     moved = [
-        sum(s.bytes for s in sites if s.opcode.startswith(name) and [s.space, s.op] == kind)
+        sum(
+            s.bytes
+            for s in counted.sites
+            if s.opcode.startswith(name) and [s.space, s.op] == kind
+        )
         for name, *kind in MOVES.values()
     ]
-    print(f"{kernel:20}", *(f"{n / 1e6:11.2f}" for n in moved))
+    excess = counted.total(space="shared").excess_wavefronts
+    print(f"{kernel:20}", *(f"{n / 1e6:11.2f}" for n in moved), f"{excess:11}")
 
 # %% [markdown]
 # ## Predict, then measure
@@ -270,8 +300,9 @@ for kernel in WAYS:
 
 # %%
 SHAPES = ((512, 512, 16384), (1024,) * 3, (2176,) * 3, (512, 4096, 4096), (4096,) * 3)
-KERNELS = ("k18_cooperative", "k18_pingpong", "k19_sliced_k", "k19_split_k")
-KERNELS += ("k19_split_k_cluster4", "k19_split_k_cluster8", "k19_stream_k", "k19_split_tail")
+KERNELS = ("k18_cooperative", "k18_pingpong", "k19_one_wave", "k19_one_wave_64")
+KERNELS += ("k19_sliced_k", "k19_split_k", "k19_split_k_cluster4", "k19_split_k_cluster8")
+KERNELS += ("k19_stream_k", "k19_split_tail")
 print(" " * 20, *(f"{'x'.join(map(str, shape)):>14}" for shape in SHAPES))
 for name in KERNELS:
     found = [gl.measure(name, *shape) for shape in SHAPES]
@@ -291,10 +322,10 @@ gl.plots.recorded_roofline(
 )
 
 # %% [markdown]
-# **Outcome** (H200, 2026-11-30). For 16 tiles Split-K is best, 0.83 of cuBLAS, where the plain kernel has 0.24; it pays
-# in bytes, and is worse than doing nothing from 64 tiles on. At 1024³ *smaller tiles* win (`k18_pingpong_64`, 0.97);
-# among those here, sliced-K (0.78), which also has twice as many. At 2176³ nothing that cuts K beats whole tiles
-# (0.86), though a fourth of the machine idles in the last round. At 16 and at 289 tiles cuBLAS stays ahead.
+# **Outcome** (H200, 2026-11-30). For 16 tiles Split-K is best, level with cuBLAS or close to it, where the plain kernel
+# has a fourth; it pays in bytes, and is worse than doing nothing from 64 tiles on. At 1024³ and at 2176³ nothing that
+# cuts K beats *whole tiles of the right size*: one wave of 64 × 128, and of 192 × 200. With 1,024 tiles all of it is
+# only cost.
 
 # %% [markdown]
 # ## Why equal shares are not equal time
@@ -311,16 +342,16 @@ gl.plots.recorded_roofline(
 #
 # ## What limits us now?
 #
-# > **Takeaway.** Too few tiles are cured along K, at a price per part: 64 KB each way and one wait for the slowest. Cut
-# > as
-# > little as fills the machine, all at the same k, and add in a fixed order.
+# > **Takeaway.** First choose a tile of which one wave fills the machine. What is still too few is cured along K, at a
+# > price per part: 64 KB each way and one wait for the slowest. Cut as little as fills the machine, all at the same k,
+# > and add in a fixed order.
 
 # %%
 gl.plots.ladder_table({
     "k18_pingpong": ("16 of 132 SMs work", "too few tiles"),
     "k19_sliced_k": ("32 tiles of half the size", "too few tiles"),
     "k19_split_k_cluster4": ("64 SMs work", "half of the machine"),
-    "k19_split_k": ("128 SMs work", "the sum: parts through L2"),
+    "k19_split_k": ("128 SMs work, in pairs that share A", "the sum: parts through L2"),
     "k19_stream_k": ("132 SMs work", "the sum, and requests that L2 cannot merge"),
 }, shape=(512, 512, 16384))
 

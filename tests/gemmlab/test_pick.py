@@ -36,9 +36,9 @@ def test_every_choice_is_near_the_best_recorded_kernel():
 @pytest.mark.parametrize(
     "shape, kernel",
     [
-        ((1024, 1024, 1024), "k18_pingpong_64"),  # few tiles: small ones
+        ((1024, 1024, 1024), "k19_one_wave_64"),  # few tiles: small ones
         ((512, 512, 16384), "k19_split_k"),  # few tiles, a long K: all SMs share it
-        ((2176, 2176, 2176), "k18_pingpong"),
+        ((2176, 2176, 2176), "k19_one_wave"),  # 132 tiles of 192 x 200: one for each SM
         ((4096, 4096, 512), "k18_pingpong"),  # a short K: stores hidden behind the other tile
         ((4096, 4096, 4096), "k18_cooperative"),
     ],
@@ -84,7 +84,7 @@ def test_what_cannot_be_chosen_is_one_line(arguments, words):
 def test_the_command(capsys, monkeypatch):
     assert main(["pick", "1024", "1024", "1024", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["kernel"] == "k18_pingpong_64" and found["candidates"][0]["time_us"] < 10
+    assert found["kernel"] == "k19_one_wave_64" and found["candidates"][0]["time_us"] < 10
     monkeypatch.setattr(gl.gpu, "device", lambda: gl.Device("none", reason="no NVIDIA driver found"))
     assert main(["pick", "64", "64", "64", "--autotune"]) == 2
     assert "no NVIDIA driver found" in capsys.readouterr().err
