@@ -53,8 +53,8 @@ for kernel in ("k14_tma_store", "k15_wgmma"):
           f"{per_flop:.1f} bytes of operands per 1,000 FLOP")
 
 # %% [markdown]
-# A quarter fewer bytes, a sixteenth of the instructions, and no loads into registers at all. (wgmma has no addresses
-# per lane: its bytes are counted from the descriptors, and its bank conflicts on chunks of 16 bytes, modelled.)
+# A quarter fewer bytes, a sixteenth of the instructions, and no loads into registers at all. (`wgmma` has no
+# addresses per lane: bytes and bank conflicts are counted from its descriptors, in chunks of 16 bytes.)
 #
 # ## The idea: who holds what
 #
