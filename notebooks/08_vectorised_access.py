@@ -453,8 +453,8 @@ gl.plots.recorded_roofline(
 # | wavefronts of shared loads | 403 | 403 |
 #
 # Global access shrank as predicted. In shared memory nothing changed: `ptxas` had merged the warp tile's loads already.
-# Nor is it the limit any more: `k08_lane_pairs` drops a third of its wavefronts and gains 0.6 %. At 1024 all four
-# starve: 64 blocks for 132 SMs.
+# Nor is it the limit any more: `k08_lane_pairs` drops a third of its wavefronts and gains less than 1 %. At 1024 all
+# four starve: 64 blocks for 132 SMs.
 
 # %% [markdown]
 # ### Is Numba the limit?
@@ -465,7 +465,7 @@ gl.plots.recorded_roofline(
 # the loop's shape, and chapter 09 closes it in Numba.
 
 # %% [markdown]
-# At 4095 × 4097 × 1023 no row is aligned, and every block takes the scalar path: Numba loses 12 %, the twin 17 %, and
+# At 4095 × 4097 × 1023 no row is aligned, and every block takes the scalar path: Numba loses 12 %, the twin 18 %, and
 # the warp tile, which never was vectorised, 6 %.
 
 # %% [markdown]
@@ -479,7 +479,7 @@ gl.plots.recorded_roofline(
 # | at 4096³ | predicted | TFLOP/s | of cuBLAS | limit now |
 # |---|---|---|---|---|
 # | warp tile | – | 29.9 | 0.58 | slots for instructions, waiting |
-# | vectorised | a quarter of the global requests | 31.1 | 0.61 | the same |
+# | vectorised | a quarter of the global requests | 31.2 | 0.61 | the same |
 # | lane pairs | two thirds of the wavefronts | 31.3 | 0.61 | the same |
 # | CUDA C++ twin | – | 38.0 | 0.74 | waiting |
 #
