@@ -284,11 +284,12 @@ for kernel, m in found.items():
 print("4096 × 4096 × 4096, bf16,", found["k15_wgmma"].label)
 
 # %% [markdown]
-# **Outcome** (H200, 2026-11-30). Without a pipeline `wgmma` is ahead of the best `mma.sync` kernel, which has one and
-# never ends a CTA: 0.69 of cuBLAS against 0.66. (Compare shares: rates move with the card's temperature between runs.)
-# `A` through registers costs more than it would seem, a third of the rate: 186 registers leave two CTAs to an SM
-# instead of three, and nothing multiplies while `ldmatrix` loads. The profiler's wavefronts of `wgmma` are 25.2
-# million of 128 bytes, 23.4 bytes per 1,000 FLOP: what the emulator counts, and no bank conflict either.
+# **Outcome** (H200, 2026-11-30). Each beside cuBLAS in its own run: `wgmma` without a pipeline 0.69, the best
+# `mma.sync` kernel, which has one and never ends a CTA, 0.66. (The card was warmer in one run than in the other: 506
+# and 518 TFLOP/s say less.) It could be far more, for the tensor pipe works 59 % of the time, against 87 %. `A`
+# through registers costs a third of the rate: 186 registers leave two CTAs to an SM instead of three, and nothing
+# multiplies while `ldmatrix` loads. The profiler's wavefronts of `wgmma` are 25.2 million of 128 bytes, 23.4 bytes per
+# 1,000 FLOP: what the emulator counts, and no bank conflict either.
 
 # %%
 gl.verdict("k15_wgmma")
