@@ -79,7 +79,8 @@ print(re.sub(r"(%f\d+),.*, (%f\d+)", r"\1, … \2", call))
 # 64 accumulators, two **descriptors**, five switches: `scale-d` (a predicate: add, or start anew), the signs of `A` and
 # `B` (1 or −1), and which of the two is MN-major: here `B`. In the RS form `A` comes from four registers instead; `B`
 # never does, and its last switch stays (a guide denies it).
-#
+
+# %% [markdown]
 # ## A descriptor
 #
 # | bits | field | says; lengths in units of 16 bytes |
