@@ -178,7 +178,10 @@ class BulkChecks(ProxyChecks):
         slot, tid = self._thread(copy.lane)
         clocks = self.clocks
         clocks.clock[slot, tid] = clocks._tick(slot)
+        race = self.observer.race
+        counting, race.count_stores = race.count_stores, False  # it was counted when it was issued
         self._shadow(copy.site + 1, "global", copy, copy.span(), tid, report=False)
+        race.count_stores = counting
         clocks.clock[slot, tid] = clocks._tick(slot)
 
     def unfinished(self, copy):
