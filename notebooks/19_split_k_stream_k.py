@@ -357,11 +357,15 @@ gl.plots.ladder_table({
 
 # %% [markdown]
 # Which kernel for which shape is a choice of its own: tile, cluster, split and order. Libraries keep tables or models
-# for it. `gl.best_kernel` is ours, and it says why:
+# for it. `gl.best_kernel` is ours: it models start, steps, rounds and sums, and says why. How good are its predictions?
 
 # %%
 for shape in SHAPES[:3]:
-    print("\n".join(str(gl.best_kernel(*shape).reasons).splitlines()[:4]), end="\n\n")
+    choice = gl.best_kernel(*shape)
+    print(*str(choice.reasons).splitlines()[:4], sep="\n")
+    m = gl.measure(choice.spec.name, *shape)
+    took = f"{m.time_us:.1f} µs, {m.ratio:.2f} of cuBLAS" if m.ratio else "not recorded"
+    print(f"  {choice.spec.name}: {took} ({m.label})\n")
 
 # %% [markdown]
 # So far C is all that leaves a tile; a bias, an activation, a scale want to ride along. What else fits into the
