@@ -102,9 +102,11 @@ def check_access(
         first = homes[i] * slot_stride
         g0 = first + (byte >> shift)
         g1 = first + ((byte + nbytes - 1) >> shift)
-        if simple and g0 == g1 and settled[g0 * 40503 >> 8 & (RECENT - 1)] == (g0 << 16 | slot):
+        place, key = g0 * 40503 >> 8 & (RECENT - 1), g0 << 16 | slot  # its granules: g0 tells, all lanes want as many
+        if simple and settled[place] == key:
             last = addr[i]
             continue
+        enough = 0
         t = tids[i]
         stamp = clock[slot, t]
         me = tail | t
@@ -117,7 +119,7 @@ def check_access(
                 and ((w == 0 and not in_shared) or (w != 0 and w < floor and shadow[c + 2] == cta))
             ):
                 if _readers_are_enough(shadow, c, readers, cta, floor):
-                    settled[g * 40503 >> 8 & (RECENT - 1)] = g << 16 | slot
+                    enough += 1
                     continue  # the commonest case: nothing to compare, nothing to enter
                 if shadow[c + 3] == stamp and shadow[c + 5] == cta and shadow[c + 4] & TID == t:
                     continue
@@ -166,6 +168,8 @@ def check_access(
                 for e in range(1, entries):
                     shadow[c + 3 * e] = 0
                 shadow[c], shadow[c + 1], shadow[c + 2] = stamp, me, cta
+        if enough == g1 - g0 + 1:
+            settled[place] = key
     return len(addr), n_out
 
 
