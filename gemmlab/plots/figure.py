@@ -15,6 +15,7 @@ from gemmlab.plots import palette
 
 WIDTH = 6.2  # inches: one column of the book
 CAPTION_COLUMNS = 98  # characters of caption that fit WIDTH
+TITLE_COLUMNS = 72  # of a panel's two titles
 DPI = 220  # sharp on a high-density screen at column width
 
 STYLE = {
@@ -104,10 +105,11 @@ def cells(ax, faces: dict[tuple[int, int], str], numbers: dict[tuple[int, int], 
 
 def panel_titles(ax, left: str, right: str, bad: bool) -> None:
     """Write a panel's headline on the left and its verdict on the right, in the problem colour if `bad`."""
-    ax.set_title(left, fontsize=9.5, pad=4)
     weight = "bold" if bad else "normal"
     colour = palette.PROBLEM if bad else palette.INK
-    ax.set_title(right, loc="right", fontsize=9, pad=4, color=colour, fontweight=weight)
+    fit = min(1.0, TITLE_COLUMNS / (len(left) + len(right) + 2))
+    ax.set_title(left, fontsize=9.5 * fit, pad=4)
+    ax.set_title(right, loc="right", fontsize=9 * fit, pad=4, color=colour, fontweight=weight)
 
 
 def finish(figure: BookFigure, alt: str, caption: str = "") -> BookFigure:
