@@ -311,8 +311,7 @@ print("ratio to the best of cuBLAS; -: not recorded.", found[0].label)
 
 # %%
 few = [r for kernel in KERNELS for r in gl.results.find(kernel, 512, 512, 16384)]
-if few:
-    gl.plots.ladder_bars(few, title="16 tiles, K = 16,384")
+gl.plots.ladder_bars(few, title="16 tiles, K = 16,384")
 
 # %%
 rungs = ["k18_pingpong", "k19_split_k", "k19_stream_k"]
