@@ -73,5 +73,7 @@ def test_as_on_the_gpu(name):
             with pytest.raises(AssertionError, match=REFUSALS):
                 run(CASES[name], "emulator")
             continue
+        if name not in made["cases"]:
+            pytest.skip("not in the record: run tools/record_tma.py again")
         expected = np.frombuffer(base64.b64decode(made["cases"][name]), np.uint32)
         np.testing.assert_array_equal(run(CASES[name], "emulator"), expected)
