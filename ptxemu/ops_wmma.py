@@ -83,6 +83,7 @@ def _memory(machine, segment, ins, site, first):
     size = BITS[layout.kind] // 8
     major, minor = (layout.row, layout.col) if order == "row" else (layout.col, layout.row)
     memory = flat(machine, space).view(f"u{size * elements}")
+    start, step = base.reshape(-1, 32), size * pitch.reshape(-1, 32)  # a row per warp
     seen = {}
     for r, reg in enumerate(items(fragment)):
         key = layout.index[:, r].tobytes()
@@ -92,9 +93,9 @@ def _memory(machine, segment, ins, site, first):
         seen[key] = reg
         word = np.zeros(len(lanes), np.uint32) if load else machine.row(reg)[lanes]
         for s in range(0, layout.packed, elements):
-            offset = np.tile(major[:, r, s], len(first)) * pitch + np.tile(minor[:, r, s], len(first))
+            place = (start + major[:, r, s] * step + size * minor[:, r, s]).ravel()
             shift = np.uint32(8 * size * s)
-            values = _access(machine, site, space, memory, lanes, base + size * offset, None if load else word >> shift)
+            values = _access(machine, site, space, memory, lanes, place, None if load else word >> shift)
             if load:
                 word |= values.astype(np.uint32) << shift
         if load:
