@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 from gemmlab.errors import GemmlabError
 from gemmlab.plots import palette
 from gemmlab.plots.figure import finish, new_figure, styled
-from gemmlab.plots.spans import COLOURS, KINDS
+from gemmlab.plots.spans import KINDS, key
 
 FIELDS = ("sm", "group", "kind", "start", "end")
 
@@ -95,7 +95,7 @@ def gantt(stamps, kinds: Mapping[int, str] | None = None, *, sms: int | None = N
     ax.set(xlim=(0, end), ylim=(rows, 0), xlabel=unit, ylabel="SM")
     busy = float((found[:, 4] - found[:, 3]).sum() / (end * rows * len(groups)))
     ax.set_title(title or f"{rows} SMs over time")
-    words = "; ".join(f"{COLOURS[KINDS[kind][0]]}: {KINDS[kind][1]}" for kind in _used(found, kinds))
+    words = key(_used(found, kinds))
     legend = f"{words}. {busy:.0%} of the area is busy. {caption}".strip()
     alt = f"{title or 'SMs over time'}: {rows} rows, 0 to {end:.4g} {unit}, {busy:.0%} of the area busy."
     return finish(figure, alt, legend[0].upper() + legend[1:])

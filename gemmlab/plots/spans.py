@@ -40,14 +40,23 @@ def timeline(rows, *, unit: str = "cycles", title: str = "", caption: str = "", 
     left = 2 + CHARACTER * max(len(role) for some in variants.values() for role in some)
     for ax, (name, some), tall in zip(axes, variants.items(), sizes, strict=True):
         _panel(ax, name, some, tall, end, unit, left)
-    used = [f"{COLOURS[KINDS[kind][0]]}: {KINDS[kind][1]}" for kind in KINDS if any(span[2] == kind for span in spans)]
+    used = key([kind for kind in KINDS if any(span[2] == kind for span in spans)])
     said = "; ".join(
         f"{name + ': ' if name else ''}" + ", ".join(f"{role} {len(row)} spans" for role, row in some.items())
         for name, some in variants.items()
     )
-    legend = f"{'; '.join(used)}. {caption}".strip()
+    legend = f"{used}. {caption}".strip()
     legend = legend[0].upper() + legend[1:]
     return finish(figure, f"{title or 'Timeline'}, 0 to {end:g} {unit}. {said}.", legend)
+
+
+def key(kinds) -> str:
+    """Return what the colours of these kinds mean, each colour once: "blue: storing or issuing copies"."""
+    meanings = {}
+    for kind in kinds:
+        colour, meaning = KINDS[kind]
+        meanings.setdefault(COLOURS[colour], []).append(meaning)
+    return "; ".join(f"{colour}: {' or '.join(some)}" for colour, some in meanings.items())
 
 
 def _panel(ax, name, rows, tall, end, unit, first):
