@@ -11,6 +11,7 @@ kernels are kernels/simt/k01_*.py; the clock is the SM's own (%clock64), so a la
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -105,11 +106,12 @@ def bytes_in_flight(latency_ns: float, gb_per_s: float) -> float:
 def _probe(name: str, x: str, y: str, measure: Callable[[], dict]) -> Probe:
     from gemmlab.device import device
 
-    if device().kind == "gpu":
+    stored = recorded(name, x, y)
+    if device().kind == "gpu" and not (os.environ.get("GEMMLAB_STATIC") and stored.series):
         from gemmlab.measuring import telemetry
 
         return Probe(name, x, y, measure(), device().name, telemetry.today(), False)
-    return recorded(name, x, y)
+    return stored
 
 
 def recorded(name: str, x: str = "x", y: str = "y", stem: str = RECORDED_ON, directory=None) -> Probe:
