@@ -224,12 +224,13 @@ sizes = (1024, 2048, 4096)
 found = {kernel: [gl.measure(kernel, n, n, n) for n in sizes] for kernel in STUDY}
 print(f"TFLOP/s at {sizes}, {found['k04_coalesced'][0].label}")
 for kernel in STUDY:
-    print(f"{kernel:20}", *(f"{m.tflops or float('nan'):6.2f}" for m in found[kernel]))
+    rates = [f"{m.tflops:6.2f}" if m.tflops else "     –" for m in found[kernel]]
+    print(f"{kernel:20}", *rates)
 
 # %% [markdown]
 # Recorded: the model is right within 5 % for both naive kernels at every size. In the coalesced kernel 16 × 16 is
 # slower than 32 × 8 at 1024 and 2048, although it moves fewer sectors: **lines decide**, and not sectors. At 2048 the
-# swap gains a factor of 11.8, and the kernel reaches 70 % of its ceiling of two lines.
+# swap gains a factor of 11.8, and the kernel reaches 70 % of its ceiling of two lines. (A dash: not recorded.)
 #
 # (For this kernel on an A100 a figure of 80 GFLOP/s circulates. With no cache at all, 1,555 GB/s would allow 389.)
 
@@ -246,7 +247,7 @@ gl.plots.recorded_roofline(
 # At 4096³ `B` alone has 67.1 million bytes, and the H200 reports an L2 of 62.9 million. The blocks that fit on its SMs
 # at once cover 66 rows of `C`, so `B` must come 62 times, 4.2 GB (derived); the profiler saw 4.3 GB come from DRAM
 # (recorded). In 44 ms that is 0.1 TB/s, far below what DRAM can do: it is the longer wait for each load that lowers
-# the rate, with either block. Shared memory is still unused:
+# the rate. Shared memory is still unused:
 
 # %%
 gl.plots.bank_grid(traces["coalesced"])
