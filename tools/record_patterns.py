@@ -144,6 +144,18 @@ def provenance(ncu):
     }
 
 
+def provenance_of(log):
+    """What a report itself tells: GPU and, from the file, the day on which it was written."""
+    rows = csv.DictReader(line for line in log.read_text().splitlines() if line.startswith('"'))
+    row = next(row for row in rows if row["Kernel Name"].startswith("p"))
+    major, minor = (row[f"device__attribute_compute_capability_{part}"] for part in ("major", "minor"))
+    return {
+        "gpu": row["device__attribute_display_name"],
+        "compute_capability": f"{major}.{minor}",
+        "date": datetime.date.fromtimestamp(log.stat().st_mtime).isoformat(),
+    }
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=Path, help="folder for patterns_<gpu>.json")
@@ -167,7 +179,7 @@ def main():
         metrics = available_metrics(ncu, metrics)
         profile(ncu, log, metrics, args.kernels, ["--wgmma"] * args.wgmma)
     counts = parse(log.read_text(), metrics)
-    about = provenance(ncu) | {"metrics": metrics}
+    about = (provenance_of(log) if args.csv else provenance(ncu)) | {"metrics": metrics}
     path = args.out / f"{'wgmma_' * args.wgmma}patterns_{about['gpu'].lower().replace(' ', '_')}.json"
     if path.exists():
         counts = json.loads(path.read_text())["patterns"] | counts
