@@ -101,7 +101,7 @@ print(text[text.index("  } else {") : text.index("  __syncwarp")])
 # steps on 8 SMs; gaps are idle.
 
 # %%
-SHOWN = {"kinds": {0: "compute", 1: "store"}, "sms": 8, "unit": "k steps"}
+SHOWN = {"kinds": {0: "compute", 1: "part"}, "sms": 8, "unit": "k steps"}
 whole = gl.plots.wave_stamps(20, 8, time=12)
 gl.plots.gantt(whole, title="Whole tiles: three rounds (modelled)", **SHOWN)
 
@@ -121,9 +121,8 @@ def stream(tiles, steps, sms):
     return np.array(rows)
 
 
-NOTE = "Modelled. Green: a whole tile; the other colour: a part of one."
 shares = stream(20, 12, 8)
-gl.plots.gantt(shares, title="Stream-K: equal shares", caption=NOTE, **SHOWN)
+gl.plots.gantt(shares, title="Stream-K: equal shares (modelled)", **SHOWN)
 
 # %% [markdown]
 # In general, over the number of tiles (sums left out):

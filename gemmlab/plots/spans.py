@@ -13,6 +13,7 @@ from gemmlab.plots.figure import finish, stacked, styled
 KINDS = {
     "load": (palette.IN_FLIGHT, "on its way"), "compute": (palette.C, "computing, or data in use"),
     "store": (palette.OTHER, "storing"), "issue": (palette.OTHER, "issuing copies"),
+    "part": (palette.OTHER, "computing a part of a tile"),
     "wait": (palette.WASTED, "waiting"), "barrier": (palette.PROBLEM, "at a barrier"),
 }  # fmt: skip
 COLOURS = {palette.IN_FLIGHT: "pink", palette.C: "green", palette.OTHER: "blue", palette.WASTED: "grey",
@@ -24,7 +25,7 @@ CHARACTER = 0.93  # of 100 units of width: one of a row's name
 def timeline(rows, *, unit: str = "cycles", title: str = "", caption: str = "", until: float | None = None):
     """Draw {role: [(start, end, kind, label), …]}, or {variant: such rows}, over one common axis.
 
-    kinds: load, compute, store, issue, wait, barrier. unit: what the axis counts; until: where it ends. Raises
+    kinds: load, compute, store, issue, part, wait, barrier. unit: what the axis counts; until: where it ends. Raises
     GemmlabError for an unknown kind and when there is no span.
     """
     variants = rows if rows and all(isinstance(some, Mapping) for some in rows.values()) else {"": rows}
