@@ -35,6 +35,18 @@ def said(make, shape, **options):
     return patterns.explain(case)
 
 
+def test_a_true_value_near_zero_does_not_hide_which_columns_are_zero():
+    def make(A, B, C):
+        return np.where(np.arange(C.shape[1]) % 4 == 0, 0, product(A, B))
+
+    case = case_of(make, (64, 64, 64))
+    case.expected[7, 8] = 0  # right by chance
+    assert patterns.explain(case).startswith("C is zero in every 4th column from 0: ")
+    case = case_of(make, (64, 64, 64))
+    case.A[7], case.B[:, 8], case.C[7] = 0, 0, 0  # zero, as A·B is: not what is wrong
+    assert patterns.explain(case).startswith("C is zero in rows 0–6, 8–63 of 64 × columns 0, 4, 12, 16 … of 64: ")
+
+
 def partly(rows=slice(None), columns=slice(None), value=None):
     def make(A, B, C):
         good = product(A, B)
