@@ -106,12 +106,14 @@ def bytes_in_flight(latency_ns: float, gb_per_s: float) -> float:
 def _probe(name: str, x: str, y: str, measure: Callable[[], dict]) -> Probe:
     from gemmlab.device import device
 
-    stored = recorded(name, x, y)
-    if device().kind == "gpu" and not (os.environ.get("GEMMLAB_STATIC") and stored.series):
-        from gemmlab.measuring import telemetry
+    here = device()
+    if here.kind != "gpu" or os.environ.get("GEMMLAB_STATIC"):
+        stored = recorded(name, x, y)
+        if here.kind != "gpu" or stored.series:
+            return stored
+    from gemmlab.measuring import telemetry
 
-        return Probe(name, x, y, measure(), device().name, telemetry.today(), False)
-    return stored
+    return Probe(name, x, y, measure(), here.name, telemetry.today(), False)
 
 
 def recorded(name: str, x: str = "x", y: str = "y", stem: str = RECORDED_ON, directory=None) -> Probe:
@@ -131,9 +133,9 @@ def measure_machine(names: tuple[str, ...] = ()) -> Iterator[tuple[str, dict | E
     """
     from gemmlab.measuring import telemetry
 
-    sensors = telemetry.Telemetry()
-    for name in names or probes():
-        unit, function = probes()[name]
+    sensors, known = telemetry.Telemetry(), probes()
+    for name in names or known:
+        unit, function = known[name]
         try:
             series = function()
             clocks = telemetry.summary([sensors.sample()], "sm_mhz")

@@ -1,8 +1,7 @@
 """What each role of a warp-specialised kernel does over time: clock stamps taken inside it on a GPU, or recorded ones.
 
 The kernel is k16_two_consumers with a stamp of the SM's clock (%clock) before and after each wait. One CTA in the
-middle of the grid writes them; the stamps themselves cost a few cycles per tile. Records stand under "ceilings" in
-results/<gpu>.json as "roles"; tools/record_roles.py writes them.
+middle of the grid writes them; the stamps themselves cost a few cycles per tile. The record is called "roles".
 """
 
 from __future__ import annotations
@@ -11,13 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gemmlab import results
-from gemmlab.call import Call
-from gemmlab.errors import GemmlabError
-from gemmlab.launch import launch
-from gemmlab.measuring.measure import RECORDED_ON
-from gemmlab.reference import Problem, numpy_dtype
-from gemmlab.source import CudaSource, cuda_source
+from gemmlab.measuring import stamps
+from gemmlab.source import CudaSource
 from kernels import spec
 
 KERNEL, SHAPE, CTA = "k16_two_consumers", (4096, 4096, 4096), 200
@@ -27,12 +21,12 @@ MACRO = """#define STAMP(i) \\
   if (blockIdx.x + blockIdx.y * gridDim.x == CTA && (threadIdx.x < 128 || threadIdx.x % 128 == 0)) \\
     stamps[((threadIdx.x / 128) * ((K + BK - 1) / BK) + k / BK) * 3 + i] = clock();
 """
-# What stands in the kernel, and where stamps go: before it ("{0}"), and after it.
+# What stands in the kernel, and the stamps before and after it.
 PLACES = (
-    ("        mbarrier_wait_parity(&s.empty[ring.stage], ring.parity ^ 1);\n", 0, 1),
-    ("          tma_load_2d(stage.b[box], &B, n + box * 64, k, full);\n", None, 2),
-    ("    mbarrier_wait_parity(&s.full[ring.stage], ring.parity);\n", 0, 1),
-    ("    wgmma_wait_group<1>();\n", None, 2),
+    ("        mbarrier_wait_parity(&s.empty[ring.stage], ring.parity ^ 1);\n", "STAMP(0)\n", "STAMP(1)\n"),
+    ("          tma_load_2d(stage.b[box], &B, n + box * 64, k, full);\n", "", "STAMP(2)\n"),
+    ("    mbarrier_wait_parity(&s.full[ring.stage], ring.parity);\n", "STAMP(0)\n", "STAMP(1)\n"),
+    ("    wgmma_wait_group<1>();\n", "", "STAMP(2)\n"),
 )
 
 
@@ -50,31 +44,19 @@ class Roles:
 
 def stamped() -> CudaSource:
     """Return the kernel with stamps; its last parameter is `int* stamps`, (roles, tiles, moments)."""
-    kernel = spec(KERNEL)
-    text = kernel.path.read_text(encoding="utf-8").replace("int M, int N, int K)", "int M, int N, int K, int* stamps)")
-    text = text.replace("// region: kernel\n", MACRO)
-    for line, before, after in PLACES:
-        if text.count(line) != 1:
-            raise GemmlabError(f"{KERNEL} has changed: no stamp can be placed at {line.strip()!r}")
-        first = "" if before is None else f"STAMP({before})\n"
-        text = text.replace(line, f"{first}{line}STAMP({after})\n")
-    return cuda_source(text, kernel.entry, CTA=CTA)
+    return stamps.placed(KERNEL, "int* stamps", MACRO, PLACES, CTA=CTA)
 
 
 def measure_roles(shape: tuple[int, int, int] = SHAPE) -> np.ndarray:
     """Run the stamped kernel on the GPU at hand; return int64[roles, tiles, moments]: cycles after the first stamp."""
-    kernel, (M, N, K) = spec(KERNEL), shape
-    problem, tiles = Problem.of(kernel, kernel.rule()), -(-K // kernel.tile["BK"])
-    A, B = problem.inputs(np.random.default_rng(0), M, N, K, 1.0)
-    call = Call(kernel.rule(), A, B, np.zeros((M, N), numpy_dtype(kernel.c_dtype)), sms=1)
-    stamps = np.zeros((len(ROLES), tiles, MOMENTS), np.int32)
-    launch(stamped(), *call.args(), stamps, **call.launch, backend="gpu")
-    return _since(stamps.astype(np.int64), int(stamps[0, 0, 0]))
+    clocks = np.zeros((len(ROLES), -(-shape[2] // spec(KERNEL).tile["BK"]), MOMENTS), np.int32)
+    stamps.take(KERNEL, stamped(), clocks, shape, sms=1)
+    return _since(clocks.astype(np.int64), int(clocks[0, 0, 0]))
 
 
-def _since(stamps: np.ndarray, start: int) -> np.ndarray:
+def _since(clocks: np.ndarray, start: int) -> np.ndarray:
     """Return stamps as cycles after (or before) `start`; the clock has 32 bits."""
-    return (stamps - start + (1 << 31)) % (1 << 32) - (1 << 31)
+    return (clocks - start + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
 def spans(cycles: np.ndarray, first: int, count: int) -> dict[str, list]:
@@ -91,12 +73,10 @@ def spans(cycles: np.ndarray, first: int, count: int) -> dict[str, list]:
 
 def roles(first: int = 16, count: int = 8, directory=None) -> Roles:
     """Return `count` tiles from tile `first` on, of the recorded run of `k16_two_consumers` at 4096 x 4096 x 4096."""
-    path = (directory or results.DIRECTORY) / f"{RECORDED_ON}.json"
-    stored = results.load(path)["ceilings"].get("roles") if path.exists() else None
-    gpu = results.gpu_name(RECORDED_ON, directory)
+    stored, label = stamps.recorded("roles", directory)
     if stored is None:
-        return Roles({}, {}, f"not recorded yet on {gpu}; tools/record_roles.py records it on a GPU")
+        return Roles({}, {}, label)
     cycles = _since(np.array(stored["cycles"]), 0)
     waits = (cycles[..., 1] - cycles[..., 0]).sum(axis=1) / (cycles[:, -1, 2] - cycles[:, 0, 0])
     busy = dict(zip(ROLES, (1 - waits).tolist(), strict=True))
-    return Roles(spans(cycles, first, count), busy, f"recorded on {gpu}, {stored['date']}")
+    return Roles(spans(cycles, first, count), busy, label)

@@ -2,7 +2,7 @@
 
 The kernels get a stamp of the GPU-wide timer (%globaltimer, nanoseconds) at the start of a tile, after its last product
 and after its stores (TMA's: after they are handed over), by the first thread of their first consumer warpgroup; %smid
-says where. Records stand under "ceilings" in results/<gpu>.json as "waves"; tools/record_roles.py writes them.
+says where. The record is called "waves".
 """
 
 from __future__ import annotations
@@ -11,19 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gemmlab import results
-from gemmlab.call import Call
-from gemmlab.errors import GemmlabError
-from gemmlab.launch import launch
-from gemmlab.measuring.measure import RECORDED_ON
-from gemmlab.reference import Problem, numpy_dtype
-from gemmlab.source import CudaSource, cuda_source
+from gemmlab.measuring import stamps
+from gemmlab.source import CudaSource
 from kernels import spec
 from kernels.rule import cdiv
 from kernels.spec import H200_SMS
 
 SHAPE = (2176, 2176, 2176)  # 153 tiles of 128 × 256: a full round of 132 SMs, and one of 21
-SIZES = "int M, int N, int K)"
 FIELDS = 4  # of a tile: SM, start, multiplied, stored
 PRELUDE = """
 __device__ long long now() {
@@ -68,44 +62,33 @@ class Waves:
 
 def stamped(name: str) -> CudaSource:
     """Return a kernel of PLACES with stamps; its last parameter is `long long* stamps`, (tiles, FIELDS)."""
-    kernel, (tile, start, multiplied, stored) = spec(name), PLACES[name]
-    text = kernel.path.read_text(encoding="utf-8").replace(SIZES, f"{SIZES[:-1]}, long long* stamps)")
-    text = text.replace('extern "C"', f'{PRELUDE}\nextern "C"', 1)
-    for line, number in ((start, 1), (multiplied, 2), (stored, 3)):
-        if text.count(line) != 1:
-            raise GemmlabError(f"{name} has changed: no stamp can be placed at {line.strip()!r}")
-        stamp = f"STAMP({tile}, {number})\n"
-        text = text.replace(line, f"{stamp}{line}" if number == 1 else f"{line}{stamp}")
-    return cuda_source(text, kernel.entry, **dict(kernel.defines))
+    tile, start, multiplied, stored = PLACES[name]
+    first, second, third = (f"STAMP({tile}, {number})\n" for number in (1, 2, 3))
+    places = (start, first, ""), (multiplied, "", second), (stored, "", third)
+    return stamps.placed(name, "long long* stamps", PRELUDE, places)
 
 
 def measure_waves(name: str, shape: tuple[int, int, int] = SHAPE, sms: int = H200_SMS) -> np.ndarray:
     """Run a stamped kernel on the GPU at hand; return int64[tiles, FIELDS], times in ns after the first stamp."""
-    kernel, (M, N, K) = spec(name), shape
-    problem, pairs = Problem.of(kernel, kernel.rule()), cdiv(M, 2 * kernel.tile["BM"])
-    A, B = problem.inputs(np.random.default_rng(0), M, N, K, 1.0)
-    call = Call(kernel.rule(), A, B, np.zeros((M, N), numpy_dtype(kernel.c_dtype)), sms=sms)
-    stamps = np.full((2 * pairs * cdiv(N, kernel.tile["BN"]), FIELDS), -1, np.int64)
-    launch(stamped(name), *call.args(), stamps, **call.launch, backend="gpu")
-    stamps = stamps[stamps[:, 1] >= 0]  # a pair of tiles at the edge may have one that no CTA takes
-    stamps[:, 1:] -= stamps[:, 1].min()
-    return stamps
+    size, (M, N, _) = spec(name).tile, shape
+    found = np.full((2 * cdiv(M, 2 * size["BM"]) * cdiv(N, size["BN"]), FIELDS), -1, np.int64)
+    stamps.take(name, stamped(name), found, shape, sms)
+    found = found[found[:, 1] >= 0]  # a pair of tiles at the edge may have one that no CTA takes
+    found[:, 1:] -= found[:, 1].min()
+    return found
 
 
-def rows(stamps: np.ndarray) -> np.ndarray:
+def rows(tiles: np.ndarray) -> np.ndarray:
     """Return float64[2 · tiles, 5]: SM, group 0, kind (0 multiplying, 1 storing), start, end in µs."""
     found = []
-    for sm, start, multiplied, stored in stamps.tolist():
+    for sm, start, multiplied, stored in tiles.tolist():
         found += [(sm, 0, 0, start / 1e3, multiplied / 1e3), (sm, 0, 1, multiplied / 1e3, stored / 1e3)]
     return np.array(found)
 
 
 def waves(directory=None) -> Waves:
     """Return the recorded stamps of one launch of each kernel of PLACES at 2176 x 2176 x 2176."""
-    path = (directory or results.DIRECTORY) / f"{RECORDED_ON}.json"
-    stored = results.load(path)["ceilings"].get("waves") if path.exists() else None
-    gpu = results.gpu_name(RECORDED_ON, directory)
+    stored, label = stamps.recorded("waves", directory)
     if stored is None:
-        return Waves({}, f"not recorded yet on {gpu}; tools/record_roles.py records it on a GPU")
-    stamps = {name: rows(np.array(found)) for name, found in stored["stamps"].items()}
-    return Waves(stamps, f"recorded on {gpu}, {stored['date']}")
+        return Waves({}, label)
+    return Waves({name: rows(np.array(found)) for name, found in stored["stamps"].items()}, label)

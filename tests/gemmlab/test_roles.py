@@ -7,7 +7,7 @@ import pytest
 
 import gemmlab as gl
 from gemmlab import results
-from gemmlab.measuring import roles
+from gemmlab.measuring import roles, stamps
 
 
 def test_stamps_cost_no_spills():
@@ -19,7 +19,7 @@ def test_stamps_follow_one_another(monkeypatch):
     def emulated(kernel, *args, backend, **launch):
         return gl.launch(kernel, *args, backend="emulator", **launch)
 
-    monkeypatch.setattr(roles, "launch", emulated)
+    monkeypatch.setattr(stamps, "launch", emulated)
     monkeypatch.setattr(roles, "CTA", 0)
     cycles = roles.measure_roles((128, 256, 320))
     assert cycles.shape == (3, 5, 3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gemmlab as gl
-from gemmlab.measuring import waves
+from gemmlab.measuring import stamps, waves
 
 
 @pytest.mark.parametrize("name", waves.PLACES)
@@ -20,10 +20,10 @@ def test_every_tile_starts_then_multiplies_then_stores(monkeypatch, name, tiles)
     def emulated(kernel, *args, backend, **launch):
         return gl.launch(kernel, *args, backend="emulator", **launch)
 
-    monkeypatch.setattr(waves, "launch", emulated)
-    stamps = waves.measure_waves(name, (384, 512, 128), sms=2)
-    assert stamps.shape == (tiles, 4) and stamps[:, 1].min() == 0  # pairs of tiles: 384 rows are four of 128
-    assert (np.diff(stamps[:, 1:], axis=1) > 0).all()
+    monkeypatch.setattr(stamps, "launch", emulated)
+    found = waves.measure_waves(name, (384, 512, 128), sms=2)
+    assert found.shape == (tiles, 4) and found[:, 1].min() == 0  # pairs of tiles: 384 rows are four of 128
+    assert (np.diff(found[:, 1:], axis=1) > 0).all()
 
 
 def test_a_changed_kernel_is_refused(monkeypatch):
