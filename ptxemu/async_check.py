@@ -2,8 +2,7 @@
 
 An arrival releases what its thread knows into the mbarrier (a relaxed one: only that reads are over), a successful wait
 acquires it; a copy's write belongs to the thread that issued it, at a moment that only those know who saw the phase
-complete. The copies are in bulk_check.py,
-the proxies and tensor maps in proxy_check.py.
+complete. The copies are in bulk_check.py, the proxies and tensor maps in proxy_check.py.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ LAUNCH_SPECIAL = (
     "nclusterid.z",
     "cluster_nctarank",
 )
-SEEN_LANES = 4096
+SEEN_LANES = 4096  # lanes that one call may run when addresses are recorded
 MAX_FAULTS = 4096
 
 SHARED_WINDOW = 0x0100_0000_0000  # generic addresses of shared memory

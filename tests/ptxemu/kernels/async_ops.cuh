@@ -138,3 +138,10 @@ __device__ __forceinline__ void init_one(mbar_t* b, int count) {
   if (threadIdx.x == 0) { mbar_init(b, count); fence_init(); }
   __syncthreads();
 }
+__device__ __forceinline__ void raise_flag(unsigned* flag) {
+  asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(flag) : "memory");
+}
+__device__ __forceinline__ void await(const unsigned* flag, unsigned value) {
+  unsigned seen = 0;
+  while (seen < value) asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+}

@@ -25,10 +25,10 @@ extern "C" __global__ void flag_after_read_wait(map_t c, const float* cread, flo
     if (t == 0) {
       store2(&c, 0, 0, tile); commit_bulk(); wait_bulk_read<0>();  // other
       __threadfence();
-      asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(flag) : "memory");
+      raise_flag(flag);
     }
   } else {
-    if (t == 0) { unsigned v = 0; while (!v) asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(flag) : "memory"); }
+    if (t == 0) await(flag, 1);
     __syncthreads();
     out[t] = cread[t];  // here
   }
@@ -52,12 +52,11 @@ extern "C" __global__ void workspace_without_proxy_fence(map_t w, float* wp, flo
   if (blockIdx.x == 0) {
     wp[t] = t;  // other
     __syncthreads();
-    if (t == 0) { __threadfence(); asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(flag) : "memory"); }
+    if (t == 0) { __threadfence(); raise_flag(flag); }
   } else {
     init_one(&b, 1);
     if (t == 0) {
-      unsigned v = 0;
-      while (!v) asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(flag) : "memory");
+      await(flag, 1);
       arrive_expect(&b, 1024);
       load2(tile, &w, 0, 0, &b);  // here
     }

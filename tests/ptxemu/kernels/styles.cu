@@ -243,10 +243,10 @@ extern "C" __global__ void store_then_flag(map_t c, const float* cread, float* o
     if (t == 0) {
       store2(&c, 0, 0, tile); commit_bulk(); wait_bulk<0>();
       asm volatile("fence.proxy.async;" ::: "memory");
-      asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(flag) : "memory");
+      raise_flag(flag);
     }
   } else {
-    if (t == 0) { unsigned v = 0; while (!v) asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(flag) : "memory"); }
+    if (t == 0) await(flag, 1);
     __syncthreads();
     out[t] = cread[t];
   }
@@ -261,12 +261,11 @@ extern "C" __global__ void workspace_then_tma(map_t w, float* wp, float* out, un
     wp[t] = t;
     asm volatile("fence.proxy.async;" ::: "memory");
     __syncthreads();
-    if (t == 0) asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(flag) : "memory");
+    if (t == 0) raise_flag(flag);
   } else {
     init_one(&b, 1);
     if (t == 0) {
-      unsigned v = 0;
-      while (!v) asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(flag) : "memory");
+      await(flag, 1);
       asm volatile("fence.proxy.async;" ::: "memory");
       arrive_expect(&b, 1024);
       load2(tile, &w, 0, 0, &b);
@@ -283,7 +282,7 @@ extern "C" __global__ void red_release(const float* a, float* part, float* out, 
   __syncwarp();
   if (t == 0) asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(count) : "memory");
   if (blockIdx.x == 0) {
-    if (t == 0) { unsigned v = 0; while (v < gridDim.x) asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(count) : "memory"); }
+    if (t == 0) await(count, gridDim.x);
     __syncwarp();
     float s = 0;
     for (int i = 0; i < gridDim.x; ++i) s += part[32 * i + t];
