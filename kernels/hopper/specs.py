@@ -46,7 +46,7 @@ def _both(name: str, *args, rung: int | None = None, prev: str | None = None, **
 CH15 = (
     *_both(
         "k15_wgmma", "wgmma: 128 threads, one instruction", "operands by descriptor, not by register", (128, 128), 128,
-        rung=18, prev="k14_tma_store",
+        rung=18, prev="k14_tma_persistent",
     ),
     *_both(
         "k15_wgmma_rs", "Study: A from registers", "ldmatrix loads A; B stays in shared memory", (128, 128), 128,
