@@ -159,6 +159,7 @@ def _cases():
     yield from _cut_rows()
     yield from _conversions()
     yield from _reductions()
+    yield from _reductions_of_cut_rows()
 
 
 def _narrow_boxes():
@@ -210,6 +211,24 @@ def _reductions():
     ):
         for operation in operations:
             yield TmaCase(dtype, (16, 5), (16, 4), (0, 2), reduce=operation, load=False)
+
+
+def _reductions_of_cut_rows():
+    """Reductions at rows whose last 16 bytes are only partly inside, and of tiles that reach past an end."""
+    for dtype, operations, words, columns, corner, box in (
+        ("float32", ("add",), "singles", 33, 28, 8), ("float16", ("add", "max"), "halves", 35, 24, 16),
+        ("bfloat16", ("min",), "halves", 37, 32, 16), ("uint32", ("add", "dec", "xor"), "distinct", 33, 28, 8),
+        ("int32", ("min",), "distinct", 34, 28, 8), ("uint64", ("add", "or"), "distinct", 13, 10, 4),
+    ):  # fmt: skip
+        for operation in operations:
+            for swizzle in (0, 32):
+                yield TmaCase(
+                    dtype, (columns, 6), (box, 4), (corner, 1), swizzle, words=words, reduce=operation, load=False
+                )
+    for corner in ((28, 4), (40, 1), (28, 6), (28, -1), (-4, 1)):
+        yield TmaCase("uint32", (33, 6), (8, 4), corner, reduce="add", load=False)
+    yield TmaCase("uint32", (33, 60), (8, 32), (28, 1), steps=(1, 3), reduce="add", load=False)
+    yield TmaCase("float32", (33, 6, 3), (8, 4, 2), (28, 3, 2), 32, 128, words="singles", reduce="add", load=False)
 
 
 CASES = {case.name: case for case in _cases()}
