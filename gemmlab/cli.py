@@ -172,11 +172,14 @@ def _measure(options) -> int:
         require_gpu()
     found = [measure(name, *sizes) for name in options.kernels for sizes in shapes]
     if options.record:
-        for one in found:
+        for one in (x for x in found if not x.recorded):
             machine = telemetry.machine(telemetry.Telemetry(), one.record["cublas"])
             results.merge(results.path_of(machine["gpu"]), machine, [one.record])
     data = [{"kernel": x.kernel, "M": x.M, "N": x.N, "K": x.K, "label": x.label, "record": x.record} for x in found]
     _show(options, "\n".join(map(str, found)), data)
+    shown = ", ".join(sorted({x.kernel for x in found if x.recorded})) if options.record else ""
+    if shown:
+        raise GemmlabError(f"{shown}: not measured, so not recorded: this GPU cannot run it, or GEMMLAB_STATIC is set")
     return 0
 
 

@@ -13,6 +13,7 @@ from gemmlab.call import Call
 from gemmlab.compile import Compiled, choose_target, compile_kernel
 from gemmlab.device import device
 from gemmlab.errors import GemmlabError
+from gemmlab.execution import is_static
 from gemmlab.rules import launch_rule
 from gemmlab.source import resolve
 
@@ -34,7 +35,8 @@ class Launch:
 
     def __str__(self):
         if self.report is None:
-            return f"{self.kernel} ran on {self.where} in {self.time_s * 1e6:.0f} µs (one launch)"
+            took = "" if is_static() else f" in {self.time_s * 1e6:.0f} µs (one launch)"
+            return f"{self.kernel} ran on {self.where}{took}"
         return f"{self.kernel} ran on {self.where}: " + ("\n".join(map(str, self.report.findings)) or "no findings")
 
     __repr__ = __str__

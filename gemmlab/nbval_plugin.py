@@ -14,8 +14,9 @@ from queue import Empty
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
 
+from gemmlab.execution import CELL_TIMEOUT_S
+
 NBVAL_TIMEOUT_S = 2000
-CELL_TIMEOUT_S = 300  # as tools.execute: on a GPU a cell may measure a dozen kernels
 POLL_S = 0.5
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 DIED = "the kernel died in this cell"

@@ -15,10 +15,9 @@ import nbformat
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from gemmlab.execution import CELL_TIMEOUT_S, STATIC
 from tools.common import ROOT, ToolError, one_line, run
 from tools.notebook import METADATA, code_cells, read_notebook, source_hash, write_notebook
-
-CELL_TIMEOUT_S = 300
 
 
 def execute(notebook: NotebookNode, folder: Path, name: str) -> NotebookNode:
@@ -34,7 +33,7 @@ def execute(notebook: NotebookNode, folder: Path, name: str) -> NotebookNode:
         coalesce_streams=True,  # one block for what a cell prints, however slowly
     )
     try:
-        client.execute(env={**os.environ, "GEMMLAB_STATIC": "1"})  # no live widgets, recorded figures
+        client.execute(env={**os.environ, STATIC: "1"})  # no live widgets, recorded figures
     except CellExecutionError as error:
         raise ToolError(f"{name}, code cell {_failed(notebook)}: {error.ename}: {str(error.evalue)[:300]}") from error
     except (CellTimeoutError, DeadKernelError) as error:

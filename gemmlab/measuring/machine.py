@@ -11,7 +11,6 @@ kernels are kernels/simt/k01_*.py; the clock is the SM's own (%clock64), so a la
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from gemmlab import results
 from gemmlab.errors import GemmlabError
+from gemmlab.execution import is_static
 from gemmlab.measuring.measure import RECORDED_ON
 from gemmlab.results import median
 
@@ -107,10 +107,8 @@ def _probe(name: str, x: str, y: str, measure: Callable[[], dict]) -> Probe:
     from gemmlab.device import device
 
     here = device()
-    if here.kind != "gpu" or os.environ.get("GEMMLAB_STATIC"):
-        stored = recorded(name, x, y)
-        if here.kind != "gpu" or stored.series:
-            return stored
+    if is_static() or here.kind != "gpu":
+        return recorded(name, x, y)
     from gemmlab.measuring import telemetry
 
     return Probe(name, x, y, measure(), here.name, telemetry.today(), False)

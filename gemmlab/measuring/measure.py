@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import html
-import os
 from dataclasses import dataclass
 
 import kernels
 from gemmlab import results
 from gemmlab.errors import GemmlabError
+from gemmlab.execution import is_static
 from gemmlab.hardware import ITEM_BYTES, from_device, gpu, rate_name
 from gemmlab.measuring import refusals
 from gemmlab.reference import MATH, Math
@@ -102,9 +102,9 @@ def measure(
 
     `kernel`: a Spec or its name. On a GPU that can run it the kernel is checked, then timed (see
     gemmlab.measuring.timing) in `rounds` interleaved rounds; `mode`: "cold", "warm", or "sustained" (each candidate
-    alone for some seconds, as hot as it gets). Elsewhere the recorded figure is returned and says so; where none is
-    recorded, `record` is None and `why` says it. Raises GemmlabError for an unknown kernel, a shape that it does not
-    take, and everything that gemmlab.measuring.refusals refuses.
+    alone for some seconds, as hot as it gets). Elsewhere, and under GEMMLAB_STATIC (gemmlab.execution), the recorded
+    figure is returned and says so; where none is recorded, `record` is None and `why` says it. Raises GemmlabError for
+    an unknown kernel, a shape that it does not take, and everything that gemmlab.measuring.refusals refuses.
     """
     from gemmlab.device import device
 
@@ -117,12 +117,9 @@ def measure(
     if not spec.accepts(M, N, K):
         raise GemmlabError(f"{spec.name} takes only M, N, K that are multiples of {spec.align}, not {M} x {N} x {K}")
     here = device()
-    if not (here.kind == "gpu" and spec.runs_on(here.cc) and here.holds(spec.launch_dims(M, N, K)[2])):
+    able = here.kind == "gpu" and spec.runs_on(here.cc) and here.holds(spec.launch_dims(M, N, K)[2])
+    if is_static() or not able:
         return recorded(spec, M, N, K, mode)
-    if os.environ.get("GEMMLAB_STATIC"):
-        stored = recorded(spec, M, N, K, mode)
-        if stored.record and not stored.why:
-            return stored
     from gemmlab.measuring.measure_gpu import measure_here
 
     return measure_here(spec, M, N, K, mode, rounds, rivals)

@@ -6,15 +6,16 @@ for their stored outputs: those then hold the self-contained HTML alone, which n
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
+
+from gemmlab.execution import is_static
 
 LABEL, NARROW = {"description_width": "initial"}, {"width": "9em"}
 
 
 def available() -> bool:
     """Tell whether a live view makes sense here: ipywidgets present, a Jupyter kernel, and GEMMLAB_STATIC not set."""
-    if os.environ.get("GEMMLAB_STATIC"):
+    if is_static():
         return False
     try:
         import ipywidgets  # noqa: F401

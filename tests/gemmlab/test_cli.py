@@ -60,6 +60,15 @@ def test_measure_without_a_gpu_says_what_is_recorded(capsys, monkeypatch):
     assert json.loads(out)[0]["kernel"] == "k03_naive"
 
 
+def test_what_is_only_shown_is_not_recorded(capsys, monkeypatch):
+    """On a GPU that cannot run the kernel, the figure of another must not go into its file."""
+    monkeypatch.setattr(sys.modules["gemmlab.gpu"], "require_gpu", lambda: None)
+    monkeypatch.setattr(results, "merge", lambda *a: pytest.fail("recorded"))
+    monkeypatch.setenv("GEMMLAB_STATIC", "1")
+    code, _, err = call(capsys, "measure", "k03_naive", "--shape", "1024,1024,1024", "--record")
+    assert code == 2 and "k03_naive: not measured, so not recorded" in err
+
+
 @pytest.mark.parametrize(
     ("argv", "message"),
     [

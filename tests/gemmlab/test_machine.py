@@ -1,5 +1,6 @@
 """Probes of the machine: their kernels do on the emulator what they claim, and records are read as they stand."""
 
+import importlib
 import re
 from types import SimpleNamespace
 
@@ -125,6 +126,13 @@ def test_most_at_once_counts_a_place_once():
     """Two blocks share SM 3; a third comes in the cycle in which the first leaves."""
     where, came, left = np.uint64([3, 3, 3, 5]), np.uint64([0, 2, 10, 1]), np.uint64([10, 12, 20, 9])
     assert machine.most_at_once(where, came, left) == 2
+
+
+def test_where_notebooks_are_executed_nothing_is_timed(monkeypatch):
+    monkeypatch.setattr(importlib.import_module("gemmlab.device"), "device", lambda: SimpleNamespace(kind="gpu"))
+    monkeypatch.setattr(machine, "_latency", lambda: fail(AssertionError("measured")))
+    monkeypatch.setenv("GEMMLAB_STATIC", "1")
+    assert machine.latency_staircase().recorded
 
 
 def test_nothing_recorded_says_so(tmp_path):

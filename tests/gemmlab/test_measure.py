@@ -262,14 +262,16 @@ def test_an_unknown_gpu_or_variant_is_not_judged_by_the_table():
     assert measure.hardware_of(about | {"name": "NVIDIA GeForce RTX 3090", "sms": 82}).key == "rtx3090"
 
 
-def test_pages_prefer_a_current_record_to_a_new_measurement(monkeypatch):
+def test_where_notebooks_are_executed_nothing_is_timed(monkeypatch):
     stored = measure.Measurement("k04_coalesced", 64, 64, 64, "NVIDIA H200", record(), True)
     stale = measure.Measurement("k04_coalesced", 64, 64, 64, "NVIDIA H200", record(), True, "changed")
+    none = measure.Measurement("k04_coalesced", 64, 64, 64, "NVIDIA H200", None, True, "not recorded")
     here = Device("gpu", cc=(9, 0))
     monkeypatch.setattr(importlib.import_module("gemmlab.device"), "device", lambda: here)
     on_gpu = types.SimpleNamespace(measure_here=lambda *a: "measured")
     monkeypatch.setitem(sys.modules, "gemmlab.measuring.measure_gpu", on_gpu)
-    for found, static, expected in ((stored, "1", stored), (stored, "", "measured"), (stale, "1", "measured")):
+    for found in (stored, stale, none):
         monkeypatch.setattr(measure, "recorded", lambda *a, found=found: found)
-        monkeypatch.setenv("GEMMLAB_STATIC", static)
-        assert measure.measure("k04_coalesced", 64, 64, 64) is expected
+        for static, expected in (("1", found), ("", "measured")):
+            monkeypatch.setenv("GEMMLAB_STATIC", static)
+            assert measure.measure("k04_coalesced", 64, 64, 64) is expected
