@@ -103,6 +103,7 @@ class Bulk:
         """Start a copy."""
         self.serial += 1
         copy.serial = self.serial
+        self._announce("issue", copy, (copy.lane,))
         if self.machine.observer is not None:
             self.machine.observer.bulk_issued(copy)
         early = self.machine.lands_now()
@@ -118,6 +119,10 @@ class Bulk:
             if early:
                 self._read(copy)
                 self._write(copy)
+
+    def _announce(self, kind, copy, idx=()):
+        if self.machine.events:
+            self.machine.events.bulk(kind, copy, idx)
 
     def _shared(self):
         return self.machine.shared.reshape(-1).view(CHUNK)
@@ -137,6 +142,7 @@ class Bulk:
     def _land(self, copy):
         """Data in place, bytes reported."""
         self.loads.remove(copy)
+        self._announce("land", copy)
         if not copy.refused:
             self._shared()[copy.chunks] = self._fetch(copy).view(CHUNK)
         copy.landed = True
@@ -175,9 +181,13 @@ class Bulk:
 
     def commit(self, idx):
         self.committed[idx] += 1
+        if self.machine.events:
+            self.machine.events.group("commit", "bulk", idx)
 
     def wait(self, site, idx, keep, read_only):
         """Lanes wait until at most ``keep`` of their groups are under way (``read_only``: still read their source)."""
+        if self.machine.events:
+            self.machine.events.group("wait_group", "bulk", idx, site, number=keep)
         done = self.committed[idx] - keep
         limit = dict(zip(idx.tolist(), done.tolist(), strict=True))
         for copy in [c for c in self.stores if c.group < limit.get(c.lane, 0)]:
@@ -196,12 +206,14 @@ class Bulk:
 
     def _read(self, copy):
         if copy.data is None:
+            self._announce("read", copy)
             copy.data = self._shared()[copy.chunks].view(np.uint8)
 
     def _write(self, copy):
         if copy.landed or copy.refused:
             return
         copy.landed = True
+        self._announce("land", copy)
         arena = self.machine.memory.arena
         if copy.view is None:
             to = arena[copy.address - GLOBAL_BASE :][: copy.nbytes]

@@ -84,6 +84,8 @@ class Copies:
         """Lanes ``idx`` start a copy of ``size`` (None: ``nbytes``) bytes from ``src`` to ``dst`` and zeros after."""
         machine = self.machine
         self.serial += 1
+        if machine.events:
+            machine.events.group("issue", "cp.async", idx, site, serial=self.serial, nbytes=nbytes * len(idx))
         source, target = byte_index(machine, "global", idx, src), byte_index(machine, "shared", idx, dst)
         copy = Copy(site, nbytes, idx, src, dst, source, target, size, self.committed[idx], self.serial, self)
         self.pending.append(copy)
@@ -115,9 +117,13 @@ class Copies:
     def commit(self, idx):
         """Close the open group of these lanes."""
         self.committed[idx] += 1
+        if self.machine.events:
+            self.machine.events.group("commit", "cp.async", idx)
 
     def wait(self, site, idx, keep):
         """Lanes ``idx`` wait at ``site`` until at most ``keep`` of their groups are under way."""
+        if self.machine.events:
+            self.machine.events.group("wait_group", "cp.async", idx, site, number=keep)
         self.waited[idx, 0], self.waited[idx, 1], self.waited[idx, 2] = site, keep, self.committed[idx]
         self.complete[idx] = np.maximum(self.complete[idx], self.committed[idx] - keep)
         kept = []

@@ -70,6 +70,7 @@ class Machine(Scheduler):
         self.alive = np.zeros(self.capacity, bool)
         self.last_store = np.full(self.capacity, -1, np.int32)
         self.last_group = None
+        self.events = None  # who listens to the ledgers: events.py
         self.next_cta = 0
         self.functions = unit.functions
         self.allocate(shared_bytes)

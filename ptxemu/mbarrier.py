@@ -113,6 +113,8 @@ class Mbarriers:
         if checks:
             checks.initialised(barrier, key)
         self._store(key, barrier)
+        if self.machine.events:
+            self.machine.events.barrier("init", key, barrier, site, [lane])
 
     def invalidate(self, site, key, idx):
         if self.find(site, key, idx) is not None:
@@ -129,9 +131,12 @@ class Mbarriers:
         checks = self.checks()
         if checks:
             checks.arrive(site, key, barrier, idx)
-        if expect is not None:
-            barrier.tx += int(expect.sum())
+        nbytes = 0 if expect is None else int(expect.sum())
+        barrier.tx += nbytes
         total = int(counts.sum())
+        if self.machine.events:
+            pending = max(barrier.pending - total, 0)
+            self.machine.events.barrier("arrive", key, barrier, site, idx, nbytes=nbytes, pending=pending)
         if total <= barrier.pending:
             states = np.full(len(idx), self.state(barrier), np.int64)
             self._take(site, key, barrier, total, idx, drop, keeps_phase)
@@ -163,6 +168,8 @@ class Mbarriers:
         barrier = self.find(site, key, idx)
         if barrier is not None:
             barrier.tx += nbytes
+            if self.machine.events:
+                self.machine.events.barrier("expect", key, barrier, site, idx, nbytes=nbytes)
             self.settle(site, key, barrier, idx)
 
     def complete_tx(self, site, key, barrier, nbytes):
@@ -170,6 +177,8 @@ class Mbarriers:
         phase = barrier.phase
         barrier.tx -= nbytes
         barrier.brought += nbytes
+        if self.machine.events:
+            self.machine.events.barrier("bytes", key, barrier, site, nbytes=nbytes)
         self.settle(site, key, barrier, None)
         return phase
 
@@ -182,6 +191,8 @@ class Mbarriers:
             barrier.phase += 1
             barrier.pending, barrier.brought = barrier.expected, 0
             self.rounds = 0
+            if self.machine.events:
+                self.machine.events.barrier("complete", key, barrier)
             self._release(key, barrier)
         self._store(key, barrier)
 
@@ -201,6 +212,8 @@ class Mbarriers:
         if ready.all():
             self._succeed(key, barrier, wait)
             return
+        if self.machine.events:
+            self.machine.events.barrier("wait", key, barrier, wait.site, wait.idx[~ready])
         if ready.any():
             self._succeed(key, barrier, wait.part(ready))
             wait = wait.part(~ready)
@@ -229,6 +242,8 @@ class Mbarriers:
             self.waits[key] = left
 
     def _succeed(self, key, barrier, wait):
+        if self.machine.events:
+            self.machine.events.barrier("pass", key, barrier, wait.site, wait.idx, phase=barrier.phase - 1)
         barrier.observed = barrier.phase
         if self.machine.observer is not None:
             self.machine.bulk.observed(key, barrier)

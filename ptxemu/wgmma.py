@@ -97,11 +97,15 @@ class Wgmma:
     def commit(self, warps):
         """Close the open group of these warps."""
         self.committed[warps] += 1
+        if self.machine.events:
+            self.machine.events.group("commit", "wgmma", warps)
 
     def issue(self, site, first, form, desc_a, desc_b, scale):
         """Warpgroups that start at ``first`` multiply."""
         warps = (first[:, None] + WARPS).ravel()
         self.serial += 1
+        if self.machine.events:
+            self.machine.events.group("multiply", "wgmma", warps, site, serial=self.serial)
         repeated = [None if v is None else np.repeat(v, 4) for v in (desc_a, desc_b, scale)]
         issue = Issue(
             site, form, warps, np.tile(np.arange(4), len(first)), *repeated, self.committed[warps], self.serial
@@ -129,6 +133,9 @@ class Wgmma:
             if not over.all():
                 kept.append(issue.take(~over) if over.any() else issue)
         self.pending = kept
+        if self.machine.events:
+            self.machine.events.group("wait_group", "wgmma", warps, site, number=keep)
+            self.machine.events.multiplied(site, landed)
         for issue in landed:
             if not issue.done:
                 self._compute(issue)
