@@ -1,6 +1,8 @@
 // Change: two warpgroups multiply, one copies: a tile of 128 x 256, and a third more work per byte from L2.
 // Limit:  48 bytes per cycle and SM from L2 at full speed; nobody multiplies during the epilogue.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes. Boxes: A 128 x 64, B 64 x 64, both swizzled by 128 bytes.
+// The loops are written out, as in all kernels of chapters 15 to 17: they are the lesson. From 18 on they are in
+// tile/mainloop.cuh.
 // region: kernel
 #include "ptx/barrier.cuh"
 #include "ptx/fence.cuh"

@@ -1,6 +1,7 @@
 // Change: one warpgroup copies, one multiplies; barriers full and empty are all that they share.
 // Limit:  a tile of 128 x 128 asks L2 for 64 bytes per cycle and SM at full speed.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes. Boxes: A 128 x 64, B 64 x 64, both swizzled by 128 bytes.
+// The loops are written out: they are the lesson.
 // region: kernel
 #include "ptx/barrier.cuh"
 #include "ptx/fence.cuh"

@@ -1,6 +1,7 @@
 // Change: two CTAs, one above the other, share their tile of B: each copies half of it to both.
 // Limit:  a pair starts and ends together, once per tile, and nobody multiplies then.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes. Boxes: A 128 x 64, B 64 x 64, both swizzled by 128 bytes.
+// The loops are written out once more, for the three lines in them that a cluster changes; then tile/mainloop.cuh.
 // region: kernel
 #include "ptx/barrier.cuh"
 #include "ptx/cluster.cuh"

@@ -1,5 +1,5 @@
-// Change: a tile of 64 rows cannot be shared out by rows, so two warpgroups of one CTA take every other k step of it, and
-//         each adds up half of the columns through shared memory.
+// Change: a tile of 64 rows cannot be shared out by rows, so two warpgroups of one CTA take every other k step of it,
+//         and each adds up half of the columns through shared memory.
 // Limit:  as many tiles as before; the CTA only has more copies and multiplies under way.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes.
 // region: kernel

@@ -19,7 +19,8 @@ union Shared {
 
 // region: kernel
 extern "C" __global__ void __cluster_dims__(SPLIT, 1, 1) __launch_bounds__(384, 1)
-    split_k_cluster(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, T* C, int M, int N, int K) {
+    split_k_cluster(const __grid_constant__ CUtensorMap A,
+                    const __grid_constant__ CUtensorMap B, T* C, int M, int N, int K) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Shared& s = *reinterpret_cast<Shared*>(raw);
   int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0);  // NOTE: so the compiler knows it is the same in all lanes

@@ -14,11 +14,13 @@ __device__ __forceinline__ void mbarrier_arrive(mbarrier_t* bar) {
 
 // One arrival that also announces `bytes` still to be written by asynchronous copies.
 __device__ __forceinline__ void mbarrier_arrive_expect_tx(mbarrier_t* bar, unsigned bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(bar)), "r"(bytes) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(bar)), "r"(bytes)
+               : "memory");
 }
 
 __device__ __forceinline__ void mbarrier_expect_tx(mbarrier_t* bar, unsigned bytes) {
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(bar)), "r"(bytes) : "memory");
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(bar)), "r"(bytes)
+               : "memory");
 }
 
 // One arrival at the barrier of the same name in the CTA `rank` of the cluster; it publishes the caller's writes.

@@ -1,5 +1,5 @@
-// Bulk and tensor copies by the TMA unit (PTX ISA, "cp.async.bulk", "cp.async.bulk.tensor"). Coordinates count elements,
-// innermost dimension first.
+// Bulk and tensor copies by the TMA unit (PTX ISA, "cp.async.bulk", "cp.async.bulk.tensor"). Coordinates count
+// elements, innermost dimension first.
 #pragma once
 #include "ptx/address.cuh"
 #include "ptx/mbarrier.cuh"
@@ -62,7 +62,9 @@ __device__ __forceinline__ void cp_async_bulk_store(void* to, const void* from, 
                : "memory");
 }
 
-__device__ __forceinline__ void cp_async_bulk_commit_group() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+__device__ __forceinline__ void cp_async_bulk_commit_group() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
 
 // At most N groups of this thread may still read their shared source afterwards.
 template <int N>

@@ -8,19 +8,15 @@
 #include "tile/element.cuh"
 
 // Write the 64 x 2 R tile `acc` of one warpgroup to C at (m, n). `staging`: two boxes of 64 x 64, aligned to 1024
-// bytes, this warpgroup's own, used in turn; `barrier`: a named barrier of its 128 threads. The map's box is 64 x 64, its
-// swizzle 128 bytes.
+// bytes, this warpgroup's own, used in turn; `barrier`: a named barrier of its 128 threads. The map's box is 64 x 64,
+// its swizzle 128 bytes.
 template <int R>
 __device__ __forceinline__ void tma_store_c(const float (&acc)[R], T* staging, const CUtensorMap* C, int m, int n,
                                             int barrier) {
   int thread = threadIdx.x % 128, lane = thread % 32, row = thread / 32 * 16 + lane % 16;
-  constexpr int COUNT = R / 32;
-  if constexpr (COUNT % 2) {  // the tile before has ended where this one begins
-    if (thread == 0) cp_async_bulk_wait_group_read<0>();
-    bar_sync(barrier, 128);
-  }
+  static_assert(R % 64 == 0, "an even number of boxes: the next tile begins with the one that is free");
 #pragma unroll
-  for (int box = 0; box < COUNT; ++box) {
+  for (int box = 0; box < R / 32; ++box) {
     T* to = staging + box % 2 * 64 * 64;
 #pragma unroll
     for (int j = 0; j < 4; ++j) {  // 16 columns at a time

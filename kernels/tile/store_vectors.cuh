@@ -3,16 +3,17 @@
 #include "ptx/ldmatrix.cuh"
 #include "tile/element.cuh"
 
-// Elements of shared memory that store_vectors takes for one warp. Rows lie an odd number of 16-byte units apart, so that
-// eight of them meet no bank conflict.
+// Elements of shared memory that store_vectors takes for one warp. Rows lie an odd number of 16-byte units apart, so
+// that eight of them meet no bank conflict.
 template <int TILE_N>
 constexpr int VECTORS_STAGING = 16 * (TILE_N + (TILE_N / 8 % 2 ? 0 : 8));
 
 // Write the warp's 16 x TILE_N part `acc` of a wgmma tile to C (M, N), row-major, from row m and column n on; nothing
-// beyond. `staging`: VECTORS_STAGING<TILE_N> elements, aligned to 16 bytes, the warp's own. TILE_N and n: multiples of 8.
+// beyond. `staging`: VECTORS_STAGING<TILE_N> elements, aligned to 16 bytes, the warp's own. TILE_N and n: multiples of
+// 8.
 template <int TILE_N>
 __device__ __forceinline__ void store_vectors(const float (&acc)[TILE_N / 2], T* staging,
-                                           T* C, int m, int n, int M, int N) {
+                                              T* C, int m, int n, int M, int N) {
   constexpr int PITCH = VECTORS_STAGING<TILE_N> / 16, CHUNKS = TILE_N / 8;
   int lane = threadIdx.x % 32;
   unsigned to = shared_address(staging + lane % 16 * PITCH + lane / 16 * 8);

@@ -1,6 +1,6 @@
-// Which k steps of which tiles a worker computes, where a whole number of tiles per worker would leave some of them idle.
-// Workers are clusters, and all run at the same time. Whoever has step 0 of a tile owns it: it adds the parts of the
-// others, in the order of k, and stores the tile. Each worker has at most one part of which it is not the owner.
+// Which k steps of which tiles a worker computes, where a whole number of tiles per worker would leave some of them
+// idle. Workers are clusters, and all run at the same time. Whoever has step 0 of a tile owns it: it adds the parts of
+// the others, in the order of k, and stores the tile. Each worker has at most one part of which it is not the owner.
 #pragma once
 
 struct Work {
@@ -11,7 +11,7 @@ struct Work {
 // `workers` equal parts. Then come whole tiles, one per worker and round.
 struct StreamK {
   int tiles, steps, worker, workers, shared, round = 0;  // shared: tiles that are cut
-  long long at, stop;                                    // position in the row of k steps
+  int at, stop;                                          // this worker's part of the row of k steps
 
   __device__ StreamK(int tiles, int steps, int worker, int workers)
       : tiles(tiles), steps(steps), worker(worker), workers(workers) {
@@ -20,12 +20,12 @@ struct StreamK {
     at = edge(worker), stop = edge(worker + 1);
   }
 
-  __device__ long long edge(int w) const { return static_cast<long long>(shared) * steps * w / workers; }
+  __device__ int edge(int w) const { return static_cast<long long>(shared) * steps * w / workers; }
 
   __device__ bool next(Work& work) {
     if (at < stop) {
       work.tile = at / steps, work.begin = at % steps;
-      work.end = min(static_cast<long long>(steps), work.begin + stop - at);
+      work.end = min(steps, work.begin + stop - at);
       at += work.end - work.begin;
       return true;
     }
@@ -37,7 +37,7 @@ struct StreamK {
   __device__ int helpers(const Work& work, int& step) const {
     int count = step = 1;
     if (work.end == steps) return 0;
-    while (edge(worker + count + 1) < static_cast<long long>(work.tile + 1) * steps) ++count;
+    while (edge(worker + count + 1) < (work.tile + 1) * steps) ++count;
     return count;
   }
 };
@@ -55,7 +55,8 @@ struct SplitTail {
   __device__ bool next(Work& work) {
     if (++round == 0) {
       int part = rest ? worker / rest : 0;
-      work = {tiles - rest + (rest ? worker % rest : 0), steps * part / max(parts, 1), steps * (part + 1) / max(parts, 1)};
+      int cuts = max(parts, 1);
+      work = {tiles - rest + (rest ? worker % rest : 0), steps * part / cuts, steps * (part + 1) / cuts};
       if (part < parts) return true;
       round = 1;
     }
