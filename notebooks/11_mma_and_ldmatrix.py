@@ -153,7 +153,7 @@ gl.plots.fragments("ldmatrix.x4.trans", lane=5)
 # ## The kernel
 
 # %% tags=["kernel"] gemmlab={"kernel": "tensor/k11_mma.cu"}
-# %%cuda mma
+# %%cuda mma PLACE=plain
 # #include "ptx/address.cuh"
 # #include "ptx/ldmatrix.cuh"
 # #include "tile/chunk.cuh"
@@ -174,12 +174,12 @@ gl.plots.fragments("ldmatrix.x4.trans", lane=5)
 #         // Copy both tiles, a chunk of eight elements at a time.
 #         for (int i = 0; i < BM * BK / 8 / THREADS; ++i) {
 #             int at = i * THREADS + tid, m = at / (BK / 8), c = at % (BK / 8);
-#             uint4& to = smem_a[plain<BK / 8>(m, c)];
+#             uint4& to = smem_a[PLACE<BK / 8>(m, c)];
 #             copy_chunk(to, A, M, K, m0 + m, k0 + c * 8);
 #         }
 #         for (int i = 0; i < BK * BN / 8 / THREADS; ++i) {
 #             int at = i * THREADS + tid, k = at / (BN / 8), c = at % (BN / 8);
-#             uint4& to = smem_b[plain<BN / 8>(k, c)];
+#             uint4& to = smem_b[PLACE<BN / 8>(k, c)];
 #             copy_chunk(to, B, K, N, k0 + k, n0 + c * 8);
 #         }
 #         cp_async_wait_all();
@@ -190,11 +190,11 @@ gl.plots.fragments("ldmatrix.x4.trans", lane=5)
 #             unsigned frag_a[WM / 16][4], frag_b[WN / 16][2][2];
 #             for (int i = 0; i < WM / 16; ++i) {
 #                 int m = wm + 16 * i + lane % 16, c = k / 8 + lane / 16;
-#                 ldmatrix_x4(frag_a[i], shared_address(&smem_a[plain<BK / 8>(m, c)]));
+#                 ldmatrix_x4(frag_a[i], shared_address(&smem_a[PLACE<BK / 8>(m, c)]));
 #             }
 #             for (int j = 0; j < WN / 16; ++j) {
 #                 int row = k + lane % 16, c = wn / 8 + 2 * j + lane / 16;
-#                 const uint4& from = smem_b[plain<BN / 8>(row, c)];
+#                 const uint4& from = smem_b[PLACE<BN / 8>(row, c)];
 #                 ldmatrix_x4_trans(frag_b[j], shared_address(&from));
 #             }
 #             for (int i = 0; i < WM / 16; ++i)
@@ -252,23 +252,17 @@ gl.plots.matrix_rows(loads_of_b("k11_mma")[0])
 # ## A swizzle for rows of 16 bytes
 #
 # Chapter 06 ended with the cure: chunk `c` of row `r` goes to place `c ^ (r % 8)`. Both tiles have rows of eight
-# chunks or more, so that one formula serves (shorter rows: exercise 11.3). Four index expressions change:
+# chunks or more, so that one formula serves (shorter rows: exercise 11.3). Only what `PLACE` stands for changes, in two
+# stores and two loads:
 
 # %%
-import difflib
+from kernels import ROOT
 
-import kernels
+header = (ROOT / "tile" / "swizzle.cuh").read_text()
+print(header[header.index("// The chunk index") :])
 
-
-def region(name):
-    return kernels.spec(name).path.read_text().split("region: kernel")[1].splitlines()
-
-
-texts = region("k11_mma"), region("k11_swizzled")
-for line in difflib.unified_diff(*texts, n=0, lineterm=""):
-    if line[0] == "+" and "[" in line:
-        print(line)
-gl.check("k11_swizzled")
+swizzled = gl.cuda_source(mma.text, "mma", PLACE="swizzled")
+gl.check(swizzled, rule=rule)
 
 # %%
 gl.plots.matrix_rows(loads_of_b("k11_swizzled")[0])

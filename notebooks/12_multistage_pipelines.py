@@ -159,7 +159,7 @@ for name, empty in (("commit in every turn", True), ("no commit at the end", Fal
 # __device__ void gemm(Tiles* stages, const T* A, const T* B, T* C,
 #                      int M, int N, int K) {
 #     Fragments<WM, WN> frag[2];
-#     float acc[WM / 16][WN / 8][4] = {};
+#     Sums acc[WM / 16][WN / 8] = {};  // float[4] each
 #     Tile tile = grouped_tile<GROUP_ROWS>(blockIdx.x, (M + BM - 1) / BM,
 #                                          (N + BN - 1) / BN);
 #     int warp = threadIdx.x / 32, m0 = tile.m * BM, n0 = tile.n * BN;

@@ -1,8 +1,13 @@
 // Chapter 11: mma.sync, with its operands fetched by ldmatrix.
 //
 // Change: the warp holds fragments of a known layout, so that A and B come from shared memory in whole rows of 16 bytes.
-// Limit:  the rows of a matrix lie 128 or 256 bytes apart, on the same banks: ldmatrix meets eight of a kind.
+//         -DPLACE=swizzled: a chunk lies at its index XOR its row, so that eight rows fall on all 32 banks.
+// Limit:  plain, eight rows 128 or 256 bytes apart meet on the same banks. Swizzled, too, nothing is copied while the warps
+//         multiply, and nothing is multiplied while the next tile comes.
 // Needs:  sm_80. A (M, K), B (K, N), C (M, N), bf16 (fp16 with -DF16), row-major. Grid (cdiv(N, BN), cdiv(M, BM)).
+#ifndef PLACE
+#define PLACE plain
+#endif
 
 // region: kernel
 #include "ptx/address.cuh"
@@ -25,12 +30,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
         // Copy both tiles, a chunk of eight elements at a time.
         for (int i = 0; i < BM * BK / 8 / THREADS; ++i) {
             int at = i * THREADS + tid, m = at / (BK / 8), c = at % (BK / 8);
-            uint4& to = smem_a[plain<BK / 8>(m, c)];
+            uint4& to = smem_a[PLACE<BK / 8>(m, c)];
             copy_chunk(to, A, M, K, m0 + m, k0 + c * 8);
         }
         for (int i = 0; i < BK * BN / 8 / THREADS; ++i) {
             int at = i * THREADS + tid, k = at / (BN / 8), c = at % (BN / 8);
-            uint4& to = smem_b[plain<BN / 8>(k, c)];
+            uint4& to = smem_b[PLACE<BN / 8>(k, c)];
             copy_chunk(to, B, K, N, k0 + k, n0 + c * 8);
         }
         cp_async_wait_all();
@@ -41,11 +46,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
             unsigned frag_a[WM / 16][4], frag_b[WN / 16][2][2];
             for (int i = 0; i < WM / 16; ++i) {
                 int m = wm + 16 * i + lane % 16, c = k / 8 + lane / 16;
-                ldmatrix_x4(frag_a[i], shared_address(&smem_a[plain<BK / 8>(m, c)]));
+                ldmatrix_x4(frag_a[i], shared_address(&smem_a[PLACE<BK / 8>(m, c)]));
             }
             for (int j = 0; j < WN / 16; ++j) {
                 int row = k + lane % 16, c = wn / 8 + 2 * j + lane / 16;
-                const uint4& from = smem_b[plain<BN / 8>(row, c)];
+                const uint4& from = smem_b[PLACE<BN / 8>(row, c)];
                 ldmatrix_x4_trans(frag_b[j], shared_address(&from));
             }
             for (int i = 0; i < WM / 16; ++i)

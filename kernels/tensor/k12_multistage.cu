@@ -4,6 +4,7 @@
 //         groups of GROUP_ROWS rows, so that those which run together find their operands in L2.
 // Limit:  mma.sync: each fragment goes from shared memory to registers, by the threads that also start the copies.
 // Needs:  sm_80. A (M, K), B (K, N), C (M, N), bf16 (fp16 with -DF16), row-major. Grid cdiv(M, BM) * cdiv(N, BN).
+//         Chapter 13 compiles it with -DF16_SUMS: mma.sync adds in fp16, in half the registers.
 // region: kernel
 #include "tile/stage.cuh"
 #include "tile/store_mma.cuh"
@@ -17,7 +18,7 @@ template <bool WIDE>  // N and K are multiples of 8: 16-byte copies
 __device__ void gemm(Tiles* stages, const T* A, const T* B, T* C,
                      int M, int N, int K) {
     Fragments<WM, WN> frag[2];
-    float acc[WM / 16][WN / 8][4] = {};
+    Sums acc[WM / 16][WN / 8] = {};  // float[4] each
     Tile tile = grouped_tile<GROUP_ROWS>(blockIdx.x, (M + BM - 1) / BM,
                                          (N + BN - 1) / BN);
     int warp = threadIdx.x / 32, m0 = tile.m * BM, n0 = tile.n * BN;

@@ -6,17 +6,18 @@
 // region: kernel
 #include "ptx/mma.cuh"
 #include "tile/float_gemm.cuh"
+#include "tile/tf32.cuh"
 
 // BM, BN, WM, WN, STAGES, k of a step, unrolled steps
 using Shape = FloatShape<128, 128, 64, 32, 3, 8, 2>;
 
 // x = high + low: high is the nearest TF32 number, low what is missing, rounded
-// by half a TF32 bit, too. NOTE: infinity becomes NaN.
+// to TF32, too. NOTE: infinity times a number with a rest becomes NaN.
 __device__ __forceinline__ void split(unsigned x, unsigned& high,
                                       unsigned& low) {
-    high = (x + 0x1000) & 0xffffe000;
+    high = nearest_tf32(x) & 0xffffe000;  // the rest needs it exact
     float rest = __uint_as_float(x) - __uint_as_float(high);
-    low = __float_as_uint(rest) + 0x1000;  // mma cuts the rest off
+    low = nearest_tf32(__float_as_uint(rest));
 }
 
 struct ThreeTf32 {

@@ -5,15 +5,10 @@
 // Needs:  sm_80. A (M, K), B (K, N), C (M, N) row-major, float.
 #include "ptx/mma.cuh"
 #include "tile/float_gemm.cuh"
+#include "tile/tf32.cuh"
 
 // region: kernel
 using Shape = FloatShape<256, 128, 64, 64, 4, 8, 4>;  // BM, BN, WM, WN, STAGES, k, unrolled steps
-
-// The float nearest to `bits` that TF32 can hold, ties away from zero. mma would cut
-// the low 13 bits off; half of their range is added first.
-__device__ __forceinline__ unsigned nearest_tf32(unsigned bits) {
-    return bits + 0x1000;
-}
 
 struct Tf32 {
     template <int MT, int NT>

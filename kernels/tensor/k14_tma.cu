@@ -1,6 +1,7 @@
 // TMA, mbarriers, ldmatrix and mma.sync: nobody computes addresses in global memory any more.
 //
-// Change: one thread asks for boxes by coordinate; mbarriers tell full stages from empty ones.
+// Change: one thread asks for boxes by coordinate; mbarriers tell full stages from empty ones. All of it is spelled out
+//         here; the kernels after it take the same ring from tile/tma_ring.cuh.
 // Limit:  mma.sync: every operand still goes through registers.
 // Needs:  sm_90; rows of A and B are multiples of 16 bytes. A (M, K), B (K, N), C (M, N) row-major, bf16 or fp16.
 #ifndef BK

@@ -92,7 +92,9 @@ CH11 = _with_fp16(
         "a chunk of 16 bytes lies at its index XOR its row",
         256,
         {"BM": 128, "BN": 128, "BK": 64, "WM": 64, "WN": 32},
-        entry="swizzled_tiles",
+        file="tensor/k11_mma.cu",
+        entry="mma",
+        defines=MappingProxyType({"PLACE": "swizzled"}),
         rung=11,
         prev="k10_wmma_shared",
     ),
@@ -118,7 +120,9 @@ CH11 = _with_fp16(
 )
 
 
-def _queue(name: str, title: str, change: str, STAGES: int, BK: int, GROUP_ROWS: int = 8, **fields) -> Spec:
+def _queue(
+    name: str, title: str, change: str, STAGES: int, BK: int, GROUP_ROWS: int = 8, macros=None, **fields
+) -> Spec:
     """Return the Spec of the multistage kernel with a queue of STAGES tiles of 128 x BK and BK x 256."""
     return _spec(
         name,
@@ -130,7 +134,7 @@ def _queue(name: str, title: str, change: str, STAGES: int, BK: int, GROUP_ROWS:
         entry="multistage",
         grid=("cdiv(M,BM)*cdiv(N,BN)", "1", "1"),
         shared_bytes="STAGES*2*BK*(BM+BN)",
-        defines=MappingProxyType({"STAGES": STAGES, "TILE_K": BK, "GROUP_ROWS": GROUP_ROWS}),
+        defines=MappingProxyType({"STAGES": STAGES, "TILE_K": BK, "GROUP_ROWS": GROUP_ROWS, **(macros or {})}),
         **fields,
     )
 
@@ -238,15 +242,13 @@ CH13 = (
         math="bf16x6",
         prev="k13_bf16x9",
     ),
-    _spec(
+    _queue(
         "k13_f16_acc",
         "FP16 sums",
         "accumulators of eleven bits, two to a register",
-        256,
-        {"BM": 128, "BN": 256, "BK": 64, "WM": 64, "WN": 64, "STAGES": 3},
-        grid=("cdiv(M,BM)*cdiv(N,BN)", "1", "1"),
-        shared_bytes="STAGES*2*BK*(BM+BN)",
-        defines=MappingProxyType({"F16": 1}),
+        3,
+        64,
+        macros={"F16": 1, "F16_SUMS": 1},
         a_dtype="float16",
         b_dtype="float16",
         c_dtype="float16",

@@ -32,14 +32,11 @@ __device__ __forceinline__ uint4 load_chunk(const T* src, int rows, int cols, in
     return *reinterpret_cast<const uint4*>(from);
 }
 
-// The same to shared memory; without WIDE: as cols allows.
-template <bool WIDE>
+// The same to shared memory, by cp.async where cols allows.
 __device__ __forceinline__ void copy_chunk(uint4& to, const T* src, int rows, int cols, int row, int col) {
-    copy_chunk<WIDE>(to, src + (size_t)row * cols + col, rows - row, cols - col);
-}
-__device__ __forceinline__ void copy_chunk(uint4& to, const T* src, int rows, int cols, int row, int col) {
+    const T* from = src + (size_t)row * cols + col;
     if (cols % 8)
-        copy_chunk<false>(to, src, rows, cols, row, col);
+        copy_chunk<false>(to, from, rows - row, cols - col);
     else
-        copy_chunk<true>(to, src, rows, cols, row, col);
+        copy_chunk<true>(to, from, rows - row, cols - col);
 }

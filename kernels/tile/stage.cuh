@@ -33,6 +33,15 @@ struct Stage {
     }
 };
 
+// What a thread holds of 16 x 8 sums: four floats, or (-DF16_SUMS, with -DF16) four fp16 in two registers.
+#ifdef F16_SUMS
+typedef unsigned Sums[2];
+#define mma_m16n8k16_Sums_T mma_m16n8k16_f16_f16
+#else
+typedef float Sums[4];
+#define mma_m16n8k16_Sums_T mma_m16n8k16_f32_T
+#endif
+
 // The fragments of a WM x WN tile of C for 16 steps of k.
 template <int WM, int WN>
 struct Fragments {
@@ -50,10 +59,10 @@ struct Fragments {
             ldmatrix_x4_trans(b[j], shared_address(&stage.b[swizzled<BN / 8>(k + row, wn / 8 + 2 * j + next)]));
     }
 
-    __device__ __forceinline__ void multiply(float (&acc)[WM / 16][WN / 8][4]) const {
+    __device__ __forceinline__ void multiply(Sums (&acc)[WM / 16][WN / 8]) const {
 #pragma unroll
         for (int i = 0; i < WM / 16; ++i)
 #pragma unroll
-            for (int j = 0; j < WN / 8; ++j) mma_m16n8k16_f32_T(acc[i][j], a[i], b[j / 2][j % 2]);
+            for (int j = 0; j < WN / 8; ++j) mma_m16n8k16_Sums_T(acc[i][j], a[i], b[j / 2][j % 2]);
     }
 };

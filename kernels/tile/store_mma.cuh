@@ -22,17 +22,26 @@ __device__ __forceinline__ void store_pairs(T* C, int M, int N, int m, int n, co
     }
 }
 
+// Two neighbours of an accumulator as T, of its upper (0) or lower (1) eight rows.
+__device__ __forceinline__ T2 neighbours(const float (&acc)[4], int half) {
+    return narrow2(acc[2 * half], acc[2 * half + 1]);
+}
+// The same where sums are fp16, and T is.
+__device__ __forceinline__ T2 neighbours(const unsigned (&acc)[2], int half) {
+    return reinterpret_cast<const T2&>(acc[half]);
+}
+
 // Sixteen rows of a warp, NI accumulators wide, through its own 16 x NI chunks of shared memory, so that neighbouring
 // lanes write neighbouring chunks of C. WIDE: N is a multiple of 8.
-template <bool WIDE, int NI>
-__device__ __forceinline__ void store_rows(T* C, int M, int N, int m, int n, const float (&acc)[NI][4], uint4* staging) {
+template <bool WIDE, int NI, class Acc>
+__device__ __forceinline__ void store_rows(T* C, int M, int N, int m, int n, const Acc (&acc)[NI], uint4* staging) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int j = 0; j < NI; ++j)
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             T2* chunk = reinterpret_cast<T2*>(&staging[swizzled<NI>(lane / 4 + 8 * half, j)]);
-            chunk[lane % 4] = narrow2(acc[j][2 * half], acc[j][2 * half + 1]);
+            chunk[lane % 4] = neighbours(acc[j], half);
         }
     __syncwarp();
 #pragma unroll

@@ -10,6 +10,7 @@ template <class E, bool WIDE, int ROWS, int COLS, int THREADS, unsigned (*PLACE)
 struct TileCopy {
     static constexpr int WIDTH = 16 / sizeof(E), CHUNKS = COLS / WIDTH, STEP = THREADS / CHUNKS, TURNS = ROWS / STEP;
     static_assert(THREADS % CHUNKS == 0 && ROWS % STEP == 0, "every thread copies from one column of chunks");
+    static_assert(STEP % 8 == 0, "PLACE may repeat after eight rows");
 
     const E* src;
     unsigned dst;
