@@ -1,12 +1,23 @@
-"""Sphinx extension: the ladder of chapters (`{ladder}`) and the map of source sections (`{source-map}`), from YAML."""
+"""Sphinx extension: the ladder of chapters (`{ladder}`), the map of source sections (`{source-map}`), both from YAML,
+and the list of exercises (`{exercise-list}`), from the notebooks and their checks.
+"""
 
 import itertools
+import re
 from pathlib import Path
 
+import nbformat
 import yaml
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+
+import kernels
+from gemmlab import results
+from gemmlab.grading.exercise import chapter as chapter_exercises
+
+GPU = "nvidia_h200"
+SHAPE = {"M": 4096, "N": 4096, "K": 4096}
 
 
 def load(folder: Path) -> tuple[list[dict], list[dict]]:
@@ -33,10 +44,18 @@ class CourseDirective(SphinxDirective):
         return holder.children
 
 
+def fastest(chapter: str) -> str:
+    """Return the recorded TFLOP/s of a chapter's fastest rung at 4096³, three digits; "" if it has none."""
+    rungs = [spec.name for spec in kernels.LADDER if spec.rung and spec.chapter == chapter]
+    rates = [record["tflops"] for name in rungs for record in results.find(name, **SHAPE, gpu=GPU)]
+    return f"{max(rates):.3g}" if rates else ""
+
+
 class Ladder(CourseDirective):
-    """The chapters as rungs, grouped by part, the highest on top."""
+    """The chapters as rungs, grouped by part, the highest on top; at the right what each adds, and its fastest rung."""
 
     def run(self) -> list[nodes.Node]:
+        self.env.note_dependency(str(results.DIRECTORY / f"{GPU}.json"))
         ladder = nodes.container(classes=["ladder"])
         for part, chapters in itertools.groupby(reversed(self.data()[0]), key=lambda chapter: chapter["part"]):
             section = nodes.container(classes=["part"])
@@ -51,7 +70,8 @@ class Ladder(CourseDirective):
         rung = nodes.container(classes=["rung", "written" if page else "planned"])
         title = f"[{chapter['title']}](/{page}.ipynb)" if page else f"[{chapter['title']}]{{.title}}"
         rung += self.markdown(f"**{chapter['number']}** {title} [{chapter['question']}]{{.question}}")
-        rung += self.markdown(f"[{chapter['rung']}]{{.adds}}")
+        rate = fastest(chapter["number"])
+        rung += self.markdown(f"[{chapter['rung']}]{{.adds}}" + (f" [{rate}]{{.rate}}" if rate else ""))
         return rung
 
 
@@ -79,7 +99,52 @@ class SourceMap(CourseDirective):
         return f"[{name}](/{page}.ipynb)" if page else name
 
 
+class ExerciseList(CourseDirective):
+    """One table per chapter: every exercise, what kind of answer it wants, and the target that its notebook states."""
+
+    TITLE = re.compile(r"^## (?P<id>\d\d\.\d+) .*$", re.MULTILINE)
+    TARGET = re.compile(r"^\*\*Target\.\*\* (.*?)(?:\n\n|\Z)", re.DOTALL | re.MULTILINE)
+    KINDS = {  # what an answer is, and the target of an exercise that states none
+        "value": ("number", "Within {rel:.0%} of the right one."),
+        "choice": ("names", "All of them, and no other."),
+        "function": ("function", "Right on arguments that you do not see."),
+        "layout": ("function", ""),
+        "order": ("function", ""),
+        "kernel": ("kernel", "Right at every shape, no finding."),
+    }
+
+    def run(self) -> list[nodes.Node]:
+        text = []
+        for chapter in self.data()[0]:
+            if self.written(chapter):
+                text += self.table(chapter)
+        return self.markdown("\n".join(text))
+
+    def table(self, chapter: dict) -> list[str]:
+        page = f"exercises/{chapter['number']}_{chapter['slug']}"
+        path = Path(self.env.srcdir) / f"{page}.ipynb"
+        self.env.note_dependency(str(path))
+        notebook = nbformat.read(path, as_version=4)
+        said = {}
+        for cell in notebook.cells:
+            title = self.TITLE.search(cell.source) if cell.cell_type == "markdown" else None
+            if title:
+                target = self.TARGET.search(cell.source)
+                said[title["id"]] = " ".join(target[1].split()) if target else None
+        exercises = chapter_exercises(chapter["number"])
+        points = sum(item.points for item in exercises)
+        rows = [f"**{chapter['number']} [{chapter['title']}](/{page}.ipynb)**, {points} points", ""]
+        rows += ["| | Exercise | Answer | Target |", "|---|---|---|---|"]
+        for item in exercises:
+            answer, target = self.KINDS[item.kind]
+            target = (said[item.id] or target.format(rel=getattr(item, "rel", 0))).replace("|", "\\|")
+            target = target.replace("Within 0% of the right one.", "Exactly the right one.")
+            rows.append(f"| {item.id} | {item.title} | {answer} | {target} |")
+        return [*rows, ""]
+
+
 def setup(app: Sphinx) -> dict:
+    app.add_directive("exercise-list", ExerciseList)
     app.add_directive("ladder", Ladder)
     app.add_directive("source-map", SourceMap)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
