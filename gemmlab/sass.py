@@ -64,6 +64,7 @@ def instructions(sass: str, entry: str) -> Instructions:
             loops.append((labels[target[1]], len(names)))
     while names and names[-1] in ("NOP", "BRA"):  # the endless loop and the padding behind EXIT
         names.pop()
+    loops = [(s, e) for s, e in loops if not any(x < s < y < e for x, y in loops)]  # a jump back from a wait's retries
     working = [(start, end) for start, end in loops if WORK.intersection(names[start:end])]
     inner = [(s, e) for s, e in working if not any((s, e) != (x, y) and s <= x and y <= e for x, y in working)]
     start, end = max(inner, key=lambda loop: _weight(names[slice(*loop)]), default=(0, 0))

@@ -4,8 +4,8 @@ The method, in order:
 
 1. Every candidate works on several sets of A, B and C in turn, together more than twice the L2 cache, and the cache is
    overwritten before each sample: data come from DRAM ("cold"). The "warm" mode keeps one set and does not flush.
-2. Each round takes one sample of every candidate, forwards in even rounds and backwards in odd ones, so that a clock
-   that sinks or rises touches all of them alike.
+2. Each round takes one sample of every candidate, in an order shuffled anew (the round's number is the seed), so that
+   a clock that sinks or rises touches all of them alike, and at the power limit nobody always follows the same one.
 3. A sample is the time between two CUDA events around enough launches for about 2 ms, divided by their number. When
    any candidate takes less than 200 us, all are replayed from CUDA graphs: otherwise the host's launch time would be
    measured (about 5 us from CuPy, 25 us from Numba).
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -63,8 +64,8 @@ def launches_per_sample(time_us: float, sets: int = 1) -> int:
 
 
 def order_of_round(names: list[str], number: int) -> list[str]:
-    """Return the order in which round `number` visits the candidates: reversed in every other round."""
-    return list(names) if number % 2 == 0 else list(reversed(names))
+    """Return the order in which round `number` visits the candidates: `names` shuffled with the number as the seed."""
+    return random.Random(number).sample(names, len(names))
 
 
 def compare(

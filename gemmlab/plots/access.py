@@ -189,7 +189,7 @@ def what(access) -> str:
     if opcode.startswith("wmma."):
         return f"{'.'.join(opcode.split('.')[:3])}, {access.name or 'shared memory'}"
     if kind == "wgmma":
-        return "operand chunks of wgmma (modelled)"
+        return "operand chunks of wgmma"
     if kind == "bulk":
         return f"TMA chunks in {access.name or 'shared memory'} (modelled)"
     if kind == "copy":

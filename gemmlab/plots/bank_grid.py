@@ -27,7 +27,8 @@ def bank_grid(accesses, *, step: int = 0, limit: int = 4, title: str = ""):
     the 32 banks), a column a bank, the number the lane served (×n: n lanes share the word). Wavefronts beyond the
     fewest possible are conflicts and take the problem colour. step: which execution of each instruction;
     limit: panels at most, those with most wavefronts first. Copies of TMA and operands of wgmma have no lanes: their
-    16-byte chunks are shown, 32 at a time, and called modelled.
+    16-byte chunks are shown, 32 at a time; TMA's are called modelled, wgmma's wavefronts are those that a profiler
+    counted in the products of tests/ptxemu/data/wgmma_patterns_*.json.
     Returns a figure with `.alt`. A trace without shared access gives a compact panel that states 0 conflicts.
     """
     panels = [
@@ -44,8 +45,15 @@ def bank_grid(accesses, *, step: int = 0, limit: int = 4, title: str = ""):
     return finish(
         figure,
         "Shared-memory banks used by one warp request. " + " ".join(_sentence(*panel) for panel in panels),
-        "Row: one wavefront. Column: bank. Number: lane served (×n: n lanes share the word).",
+        "Row: one wavefront. Column: bank. Number: lane served (×n: n lanes share the word)." + _chunks(panels),
     )
+
+
+def _chunks(panels) -> str:
+    """Return what a number means where no lane has an address, or nothing."""
+    kinds = {family(access) for _, access, _, _ in panels}
+    text = " TMA and wgmma have no lanes: chunks of 16 bytes, 32 at a time." if kinds & {"bulk", "wgmma"} else ""
+    return text + (" wgmma's conflicts: as profiled in 64 products." if "wgmma" in kinds else "")
 
 
 def describe_banks(accesses, step: int = 0) -> str:

@@ -126,9 +126,12 @@ def test_launches_per_sample():
     assert timing.launches_per_sample(1000, sets=11) == 2
 
 
-def test_every_other_round_runs_backwards():
-    assert timing.order_of_round(["a", "b", "c"], 0) == ["a", "b", "c"]
-    assert timing.order_of_round(["a", "b", "c"], 1) == ["c", "b", "a"]
+def test_every_round_has_an_order_of_its_own_and_always_the_same():
+    names = [f"k{i}" for i in range(12)]
+    orders = [timing.order_of_round(names, number) for number in range(40)]
+    assert orders == [timing.order_of_round(names, number) for number in range(40)]
+    assert all(sorted(order) == sorted(names) for order in orders)
+    assert len(set(map(tuple, orders))) == 40 and len({order[0] for order in orders}) > 8
 
 
 @pytest.fixture
@@ -149,11 +152,11 @@ def test_samples_are_per_launch_and_leave_the_flush_out(fake, fast, graphs):
 
 def test_rounds_are_interleaved_cold_and_rotated(fake):
     timing.compare({"a": fake.kernel("a", 1000.0), "b": fake.kernel("b", 1000.0)}, 2, 2, 1 << 20)
-    tail = fake.log[fake.log.index(("flush", None)) :]  # from the first round on, the dropped one (-1, backwards)
+    tail = fake.log[fake.log.index(("flush", None)) :]  # from the first round on, the dropped one (-1)
     once = {name: [(name, 0), (name, 1)] for name in "ab"}
     flush = [("flush", None)]
     expected = []
-    for order in ("ba", "ab", "ba"):
+    for order in (timing.order_of_round(["a", "b"], number) for number in (-1, 0, 1)):
         expected += flush + once[order[0]] + flush + once[order[1]]
     assert tail == expected
 

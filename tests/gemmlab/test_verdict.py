@@ -44,6 +44,26 @@ def test_counts_are_those_of_the_kernel_and_of_its_innermost_loop():
     assert found.loop == {"HMMA": 1, "LDSM": 1, "BRA": 1}
 
 
+RETRIES = """
+.L_x_1:
+        /*0010*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [R1], R2 ;
+        /*0020*/              @!P1 BRA `(.L_x_3) ;
+.L_x_2:
+        /*0030*/                   HGMMA.64x256x16.F32.BF16 R24, gdesc[UR16].tnspB, R24 ;
+        /*0040*/               @P0 BRA `(.L_x_1) ;
+        /*0050*/                   UTMALDG.2D [UR8], [UR4] ;
+        /*0060*/                   EXIT ;
+.L_x_3:
+        /*0070*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [R1], R2 ;
+        /*0080*/              @!P1 BRA `(.L_x_3) ;
+        /*0090*/                   BRA `(.L_x_2) ;
+"""
+
+
+def test_the_way_back_from_retries_behind_the_kernel_is_no_loop():
+    assert instructions(RETRIES, "mine").loop == {"SYNCS": 1, "BRA": 2, "HGMMA": 1}
+
+
 def test_without_arithmetic_there_is_no_main_loop():
     assert instructions("/*0000*/ EXIT ;", "mine").loop == {}
 

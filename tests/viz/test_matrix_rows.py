@@ -40,7 +40,7 @@ def test_a_trace_without_matrix_loads_is_refused():
     ("opcode", "kind", "title"),
     [("cp.async.cg.shared.global", "copy", "cp.async to shared memory, line 9"),
      ("cp.async.bulk.tensor.2d.shared::cluster.global", "bulk", "TMA chunks in shared memory (modelled), line 9"),
-     ("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16", "wgmma", "Operand chunks of wgmma (modelled), line 9"),
+     ("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16", "wgmma", "Operand chunks of wgmma, line 9"),
      ("st.shared.v4.u32", "lane", "Read of shared memory, line 9")],
 )  # fmt: skip
 def test_accesses_are_named_by_what_moves_the_bytes(opcode, kind, title):

@@ -98,7 +98,7 @@
       area.replaceChildren(view);
       verdict.className = "gl-verdict" + (worst > 1 || twice ? " gl-bad" : "");
       verdict.replaceChildren(G.el("b", {}, twice ? "Chunks are read twice" : worst > 1 ? `${worst} of 8 chunks share their banks` : "8 chunks on 32 banks"),
-        twice ? ": an offset is too small." : " in each core matrix (modelled)");
+        twice ? ": an offset is too small." : " in each core matrix");
       status.textContent = `Start 0x${state.start.toString(16)}, LBO ${state.lbo} B${state.swizzle && state.major === "K" ? " (not used)" : ""}, SBO ${state.sbo} B, ` +
         `${state.swizzle ? `${state.swizzle}-byte swizzle` : "no swizzle"}, base offset ${state.base}.`;
     }
