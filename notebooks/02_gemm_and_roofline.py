@@ -54,7 +54,8 @@ def ideal_bytes(M, N, K, size, beta=False):
 
 
 n = 4096
-print(f"4096³: {flop(n, n, n) / 1e9:.1f} GFLOP, {ideal_bytes(n, n, n, size=4) / 1e6:.1f} MB in FP32")
+gflop, mb = flop(n, n, n) / 1e9, ideal_bytes(n, n, n, size=4) / 1e6
+print(f"4096³: {gflop:.1f} GFLOP, {mb:.1f} MB in FP32")
 
 # %% [markdown]
 # The machine has a ceiling for each: **peak arithmetic** in FLOP/s and **memory bandwidth** in bytes/s. Data sheets
@@ -105,7 +106,8 @@ for n in (256, 1024, 4096):
 for key in ("a100-80", "h100", "h200", "b200"):
     gpu = gl.hardware.gpu(key)
     fp32, dense = ridge(gpu, "float32"), ridge(gpu, "float16")
-    print(f"{gpu.name:12} FP32 {fp32:4.1f}, FP16 dense {dense:5.1f}, sparse {2 * dense:5.1f} FLOP/byte")
+    tensor = f"FP16 dense {dense:5.1f}, sparse {2 * dense:5.1f}"
+    print(f"{gpu.name:12} FP32 {fp32:4.1f}, {tensor} FLOP/byte")
 
 # %% [markdown]
 # Plot attainable FLOP/s = min(peak, intensity × bandwidth) with both axes logarithmic, and the **roofline** appears:

@@ -142,7 +142,7 @@ counters
 #
 # | here | `ncu --metrics …`, for global loads |
 # |---|---|
-# | executions | `smsp__inst_executed_op_global_ld.sum` |
+# | instructions (`ldg`) | `smsp__inst_executed_op_global_ld.sum` |
 # | requests | `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum` |
 # | sectors | `l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum` |
 #

@@ -230,7 +230,8 @@ for kernel in STUDY:
 # %% [markdown]
 # Recorded: the model is right within 5 % for both naive kernels at every size. In the coalesced kernel 16 × 16 is
 # slower than 32 × 8 at 1024 and 2048, although it moves fewer sectors: **lines decide**, and not sectors. At 2048 the
-# swap gains a factor of 11.8, and the kernel reaches 70 % of its ceiling of two lines. (A dash: not recorded.)
+# swap gains a factor of 11.8, and the kernel reaches 70 % of its ceiling of two lines. At 4096 both shapes come to 3.1
+# and 3.2 TFLOP/s: there something else decides.
 #
 # (For this kernel on an A100 a figure of 80 GFLOP/s circulates. With no cache at all, 1,555 GB/s would allow 389.)
 
@@ -259,9 +260,8 @@ gl.plots.bank_grid(traces["coalesced"])
 # > contiguous in memory on the lanes: one swapped pair of names takes the naive kernel from 33 lines per step to 2.
 #
 # At one line per cycle, two loads for each multiply-add feed 16 of an SM's 128 FP32 lanes, an eighth of the peak. And
-# each element is still requested thousands of times. One memory on the chip is ours to control, about nine times as
-# fast as an H100's DRAM (132 SMs × 128 B × 1.83 GHz = 31 TB/s, derived). How often must a byte come from DRAM? That
-# is chapter 05.
+# each element is still requested thousands of times. One memory on the chip is ours to control, seven times as fast as
+# DRAM (132 SMs × 128 B × 1.98 GHz = 33 TB/s, derived; H200). How often must a byte come from DRAM? That is chapter 05.
 
 # %% [markdown]
 # ## Exercises

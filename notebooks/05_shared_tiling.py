@@ -340,7 +340,7 @@ for kernel, some in found.items():
 # | square tile | 17 GB | 0 % | 17 GB | 23 % |
 #
 # The coalesced kernel leaned on L1; tiling does that reuse by hand, and asks L2 for less than half, of which fewer hit.
-# No harm: 8.4 GB in 17.7 ms are 0.48 TB/s, a ninth of what DRAM delivers.
+# No harm: 8.4 GB in 17.6 ms are 0.48 TB/s, a ninth of what DRAM delivers.
 
 # %% [markdown]
 # ### Why is the wide tile slower?

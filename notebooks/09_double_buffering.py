@@ -45,7 +45,7 @@ measured = gl.machine.latencies()
 latency = {"L2": 250, "DRAM": 600}  # cycles
 latency |= {level: measured[level] for level in latency if measured}
 compute = 8 * 512 // 4
-print("cycles:", "as measured" if measured else "assumed, nothing is recorded yet")
+print("cycles:", "by chapter 01's probe" if measured else "assumed, nothing is recorded yet")
 for level, load in latency.items():
     share = compute / (compute + load)
     print(f"{level:4} {load:4.0f}: {share:.0%} of the time multiplying (modelled)")
