@@ -10,6 +10,7 @@ B = "#E69F00"  # operand B
 C = "#009E73"  # operand C and the accumulator
 PROBLEM = "#D55E00"  # what costs: conflicts, waste, findings
 IN_FLIGHT = "#CC79A7"  # data on its way: copies issued and not yet landed
+ISSUING = "#E6BCD3"  # the moment when a copy is issued: the same, at half strength
 OTHER = "#56B4E9"  # a fourth thing, where a figure needs one (the remaining Okabe-Ito blue)
 
 INK = "#222222"  # text and outlines on the white card
@@ -27,6 +28,7 @@ MEANINGS = {
     "C": C,
     "problem": PROBLEM,
     "in-flight": IN_FLIGHT,
+    "issuing": ISSUING,
     "other": OTHER,
     "roof": ROOF,
     "idle": IDLE,

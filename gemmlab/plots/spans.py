@@ -12,12 +12,12 @@ from gemmlab.plots.figure import finish, stacked, styled
 
 KINDS = {
     "load": (palette.IN_FLIGHT, "on its way"), "compute": (palette.C, "computing, or data in use"),
-    "store": (palette.OTHER, "storing"), "issue": (palette.OTHER, "issuing copies"),
+    "store": (palette.OTHER, "storing"), "issue": (palette.ISSUING, "issuing copies"),
     "part": (palette.OTHER, "computing a part of a tile"),
     "wait": (palette.WASTED, "waiting"), "barrier": (palette.PROBLEM, "at a barrier"),
 }  # fmt: skip
-COLOURS = {palette.IN_FLIGHT: "pink", palette.C: "green", palette.OTHER: "blue", palette.WASTED: "grey",
-           palette.PROBLEM: "orange"}  # fmt: skip
+COLOURS = {palette.IN_FLIGHT: "pink", palette.ISSUING: "light pink", palette.C: "green", palette.OTHER: "blue",
+           palette.WASTED: "grey", palette.PROBLEM: "orange"}  # fmt: skip
 CHARACTER = 0.93  # of 100 units of width: one of a row's name
 
 
@@ -52,7 +52,7 @@ def timeline(rows, *, unit: str = "cycles", title: str = "", caption: str = "", 
 
 
 def key(kinds) -> str:
-    """Return what the colours of these kinds mean, each colour once: "blue: storing or issuing copies"."""
+    """Return what the colours of these kinds mean, each colour once: "blue: storing or computing a part of a tile"."""
     meanings = {}
     for kind in kinds:
         colour, meaning = KINDS[kind]

@@ -1,7 +1,7 @@
 // The timeline: roles on rows, time on the x axis, a cursor that says who does what at that time.
 (() => {
   const G = window.gemmLadder;
-  const FILL = { load: "var(--gl-in-flight)", compute: "var(--gl-c)", store: "var(--gl-other)", issue: "var(--gl-other)", wait: "var(--waste)", barrier: "var(--gl-problem)" };
+  const FILL = { load: "var(--gl-in-flight)", compute: "var(--gl-c)", store: "var(--gl-other)", issue: "var(--gl-issuing)", wait: "var(--waste)", barrier: "var(--gl-problem)" };
 
   G.parts.timeline = (root, data) => (data.explore ? explore(root, data) : show(root, data));
 
