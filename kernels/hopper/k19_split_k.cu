@@ -1,6 +1,6 @@
 // Change: the k steps of a tile are dealt out to as many CTAs as there are SMs for it, in pairs that share A; each then
-//         adds up its share of the columns, always in the same order, from the parts that all have left in L2.
-// Limit:  every part is written and read once, and the sum is not hidden.
+//         adds up its share of the columns, always in the same order, from the parts that the others have left in L2.
+// Limit:  parts are written and read once, and the sum is not hidden.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes; every CTA of the grid resident.
 #include "ptx/barrier.cuh"
 #include "ptx/flag.cuh"
@@ -9,8 +9,13 @@
 #include "tile/store_direct.cuh"
 #include "tile/store_vectors.cuh"
 
-constexpr int BM = 128, BN = 128, STAGES = 6, CLUSTER = 2, R = BN / 2;
+constexpr int BM = 128, BN = 128, STAGES = 5, CLUSTER = 2, R = BN / 2;
 constexpr int PART = 8 * (R / 4) * 32;  // float4s of one CTA
+
+struct Shared {
+  Stages<BM, BN, STAGES, CLUSTER, true, true> s;
+  float4 own[8][R / 8 * 32];  // of each consumer warp: at most half of its columns, when two CTAs share a tile
+};
 
 // Of one consumer warp in all CTAs of a tile: a flag for each reader and writer, zero before and after, and each part's R
 // floats per lane.
@@ -32,15 +37,22 @@ __device__ __forceinline__ void add(float4& sum, float4 v) {
 }
 
 // region: kernel
-// A warp's part of a tile, R floats per lane: leave it in L2, wait for the others of the same
-// rows, add up a share of the columns and store it.
-__device__ __forceinline__ void add_up(const float (&acc)[R], const Parts& p, int rank, int parts,
+// A warp's part of a tile, R floats per lane: leave what others add up in L2 and keep the rest,
+// wait for the parts of the same rows, add up a share of the columns and store it. PARTS: their
+// number, where it is known here; the loops unroll then.
+template <int PARTS = 0>
+__device__ __forceinline__ void add_up(const float (&acc)[R], const Parts& p, float4* own,
                                        T* C, int m, int n, int M, int N) {
-  int lane = threadIdx.x % 32;
+  int lane = threadIdx.x % 32, rank = blockIdx.z, parts = PARTS ? PARTS : gridDim.z;
+  int first = R / 4 * rank / parts, last = R / 4 * (rank + 1) / parts;  // groups of 8 columns
+  own += lane - first * 32;
 #pragma unroll
   for (int i = 0; i < R / 4; ++i) {
-    const float* x = acc + 4 * i;
-    p.values[rank * PART + i * 32] = make_float4(x[0], x[1], x[2], x[3]);
+    float4 v = make_float4(acc[4 * i], acc[4 * i + 1], acc[4 * i + 2], acc[4 * i + 3]);
+    if (i >= first && i < last)
+      own[i * 32] = v;
+    else
+      p.values[rank * PART + i * 32] = v;
   }
   __syncwarp();
   for (int i = lane; i < parts; i += 32) st_release_gpu(p.flags + i * parts + rank, 1);
@@ -49,17 +61,15 @@ __device__ __forceinline__ void add_up(const float (&acc)[R], const Parts& p, in
     }
   __syncwarp();
 
-  // Columns in groups of 8, two at a time: loads of both are under way together.
-  int row = m + lane / 4, last = R / 4 * (rank + 1) / parts;
-  for (int i = R / 4 * rank / parts; i < last; i += 2) {
-    const float4* from = p.values + i * 32;
+  auto part = [&](int k, int i) { return k == rank ? own[i * 32] : p.values[k * PART + i * 32]; };
+  for (int i = first; i < last; i += 2) {  // two groups: loads of both are under way together
     float4 x = {}, y = {};
 #pragma unroll 8
     for (int k = 0; k < parts; ++k) {
-      add(x, from[k * PART]);
-      if (i + 1 < last) add(y, from[k * PART + 32]);
+      add(x, part(k, i));
+      if (i + 1 < last) add(y, part(k, i + 1));
     }
-    int col = n + i * 8 + lane % 4 * 2;
+    int row = m + lane / 4, col = n + i * 8 + lane % 4 * 2;
     store_pair(C, row, col, M, N, x.x, x.y);
     store_pair(C, row + 8, col, M, N, x.z, x.w);
     if (i + 1 == last) break;
@@ -74,7 +84,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
             const __grid_constant__ CUtensorMap B, T* C, unsigned char* W,
             int M, int N, int K) {
   extern __shared__ __align__(1024) unsigned char raw[];
-  auto& s = *reinterpret_cast<Stages<BM, BN, STAGES, CLUSTER, true, true>*>(raw);
+  auto& [s, own] = *reinterpret_cast<Shared*>(raw);
   int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0);
   int m = blockIdx.y * BM, n = blockIdx.x * BN, rank = blockIdx.z, parts = gridDim.z;
   int steps = (K + BK - 1) / BK;
@@ -100,8 +110,10 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
     for (auto& part : acc) wgmma_wait_group<0>(part);
 
     m += warp * 16;
-    if (parts > 1) {
-      add_up(acc[0], parts_of(W, warp, parts), rank, parts, C, m, n, M, N);
+    if (parts == 8) {
+      add_up<8>(acc[0], parts_of(W, warp, parts), own[warp], C, m, n, M, N);
+    } else if (parts > 1) {
+      add_up(acc[0], parts_of(W, warp, parts), own[warp], C, m, n, M, N);
     } else {
       bar_sync(1, 256);  // nobody reads the stages any more
       store_vectors<BN>(acc[0], s.stage[0].a + warp * VECTORS_STAGING<BN>, C, m, n, M, N);

@@ -191,9 +191,9 @@ CH19 = (
         prev="k19_split_tail", defines=MappingProxyType({"CONFIG_SPLIT_TAIL": 1, **_config((128, 256), 4)}),
     ),
     *_both(
-        "k19_split_k", "Split-K", "all SMs share the K of few tiles", (128, 128), 384, 6, prev="k18_pingpong",
+        "k19_split_k", "Split-K", "all SMs share the K of few tiles", (128, 128), 384, 5, prev="k18_pingpong",
         grid=("2*cdiv(N,2*BN)", "cdiv(M,BM)", "max(1,min(SMS//(2*cdiv(N,2*BN)*cdiv(M,BM)),cdiv(K,BK)))"),
-        args=(HALF_BOXES_A, BOXES_B, "C", "W", "M", "N", "K"),
+        args=(HALF_BOXES_A, BOXES_B, "C", "W", "M", "N", "K"), shared_bytes="STAGES*2*BK*(BM+BN)+1024+BM*BN*2",
         workspace="cdiv(SMS*SMS*16,128)*128+SMS*BM*BN*4",  # flags: at most SMS times SMS / 2 parts, for 8 warps
     ),
     *(kernel for split in (2, 4, 8) for kernel in _split_k_cluster(split)),
