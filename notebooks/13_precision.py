@@ -126,8 +126,8 @@ print(f"low x low, left out:  up to 2^{2 * part:.1f} of a product")
 # %% tags=["kernel"] gemmlab={"kernel": "tensor/k13_3xtf32.cu"}
 # %%cuda three_tf32
 # #include "ptx/mma.cuh"
+# #include "ptx/tf32.cuh"
 # #include "tile/float_gemm.cuh"
-# #include "tile/tf32.cuh"
 #
 # // BM, BN, WM, WN, STAGES, k of a step, unrolled steps
 # using Shape = FloatShape<128, 128, 64, 32, 3, 8, 2>;
@@ -136,7 +136,7 @@ print(f"low x low, left out:  up to 2^{2 * part:.1f} of a product")
 # // to TF32, too. NOTE: infinity times a number with a rest becomes NaN.
 # __device__ __forceinline__ void split(unsigned x, unsigned& high,
 #                                       unsigned& low) {
-#     high = nearest_tf32(x) & 0xffffe000;  // the rest needs it exact
+#     high = nearest_tf32(x);
 #     float rest = __uint_as_float(x) - __uint_as_float(high);
 #     low = nearest_tf32(__float_as_uint(rest));
 # }

@@ -2,18 +2,17 @@
 # # 14 · TMA
 #
 # **Who computes addresses now?** One thread names a box by its coordinates, and a unit of its own fetches it, swizzles
-# it, fills what lies outside the matrix with zeros, and counts the bytes. The multiply stays that of chapter 12; what
-# goes is most of the work around it.
+# it, fills what lies outside the matrix with zeros, and counts the bytes. The multiply stays that of chapter 12.
 
 # %% [markdown]
 # ## At a glance
 #
 # - **Builds on:** [12](12_multistage_pipelines.ipynb): stages; [11](11_mma_and_ldmatrix.ipynb): `ldmatrix`, the
 #   swizzle.
-# - **You will be able to:** describe a matrix to TMA and say why a description is refused; drive a ring of stages with
-#   two mbarriers each; read a barrier that hangs; tell when a proxy fence is missing; store C as boxes; let CTAs stay.
-# - **Needs:** nothing. Native on Hopper and Blackwell (compute capability 9.0 and up; on RTX 50 cards a block has 99 KB
-#   of shared memory, enough for two of these stages; the last kernel is Hopper's alone).
+# - **You will be able to:** describe a matrix to TMA; drive a ring of stages with two mbarriers each; read a barrier
+#   that hangs; tell when a proxy fence is missing; store C as boxes; let CTAs stay.
+# - **Needs:** nothing. Native from compute capability 9.0 (the 99 KB of a block on RTX 50 cards hold two of these
+#   stages; the last kernel is Hopper's alone).
 # - **Time:** 120 minutes.
 
 # %% tags=["setup", "hide-input"]
@@ -38,9 +37,9 @@ print(gl.device().reason)
 # %% [markdown]
 # ## The limit
 #
-# `cp.async` keeps data in flight without registers, but *every* 16 bytes still take an instruction with an address of
-# their own: a stage of 48 KB is 3,072 copies. **Predict:** how many instructions beside `mma` and `ldmatrix` does the
-# kernel of chapter 12 execute per `mma`? How many are left if five instructions per stage do all the moving?
+# `cp.async` needs no registers for data in flight, but every 16 bytes take an instruction and an address: a stage of
+# 48 KB is 3,072 copies. **Predict:** how many instructions beside `mma` and `ldmatrix` does chapter 12's kernel execute
+# per `mma`? How many are left if five per stage do all the moving?
 
 # %%
 from kernels import ROOT
@@ -56,9 +55,9 @@ for kernel in KERNELS:
 # %% [markdown]
 # ## The idea: a map, boxes, coordinates
 #
-# The host describes a matrix once, in 128 bytes: base address, extents, strides *in bytes*, the box that one copy
-# moves, a swizzle. The kernel gets this **tensor map** as a parameter and asks for "the box at row 88, column 64".
-# Coordinates count elements, the innermost dimension first, and may lie outside.
+# The host describes a matrix once, in 128 bytes: address, extents, strides *in bytes*, the box that one copy moves, a
+# swizzle. The kernel gets this **tensor map** as a parameter and asks for "the box at row 88, column 64". Coordinates
+# count elements, the innermost dimension first; they may lie outside.
 
 # %%
 gl.widgets.tensor_map_explorer(box=(16, 64), columns=96, at=(88, 64))
@@ -66,7 +65,7 @@ gl.widgets.tensor_map_explorer(box=(16, 64), columns=96, at=(88, 64))
 # %% [markdown]
 # Without `__grid_constant__`, taking a parameter's address makes a copy in local memory, where TMA cannot read it.
 #
-# `cuTensorMapEncodeTiled` refuses with `CUDA_ERROR_INVALID_VALUE` and no more; `gl.tensor_map` applies its rules first.
+# `cuTensorMapEncodeTiled` refuses with `CUDA_ERROR_INVALID_VALUE` and no more; `gl.tensor_map` says which rule.
 # **Predict** which of these five pass.
 
 # %%
@@ -86,13 +85,12 @@ for what, (array, box, swizzle) in TRIES.items():
         print(f"{what}: {error}")
 
 # %% [markdown]
-# One guide demands an inner box of *exactly* 128 bytes for the 128-byte swizzle; at most 128 is the rule. So `B`'s 256
-# columns travel as four boxes of 64. Rows of 100 elements cannot be mapped: our host helper copies such a matrix into
-# padded rows and says so.
+# With the 128-byte swizzle a box has rows of *at most* 128 bytes (not exactly, as one guide demands): `B`'s 256 columns
+# travel as four boxes of 64. A matrix with rows of 100 elements our host helper copies into padded rows, and says so.
 #
 # ## Look at a box
 #
-# What does TMA put where? This kernel fetches one box and copies shared memory out as it lies.
+# This kernel fetches one box and copies shared memory out as it lies.
 
 # %%
 # %%cuda look DIMS=2
@@ -134,14 +132,11 @@ corner = fetch(numbers, (4, 16), at=(-8, 10), backend="emulator")
 print(corner.reshape(4, 16))  # rows 10 to 13, columns -8 to 7
 
 # %% [markdown]
-# Zeros on the left and below: the tail of `K` and the edges of `M` and `N` need no test *when loading*. Stores by TMA
-# are clipped past the end (at whole 16 bytes), but take no negative coordinate.
+# Zeros on the left and below: edges need no test *when loading*. Stores are clipped past the end (at whole 16 bytes),
+# but take no negative coordinate. And no encoder can check that the innermost coordinate is a multiple of 16 bytes, so
+# `fetch` does. Either breach stops an H200 with an *illegal instruction*; the emulator reports both.
 #
-# One rule no encoder can check, so `fetch` does: the innermost coordinate must lie on a multiple of 16 bytes, here 8
-# elements. Either breach stops an H200 with an *illegal instruction*, which costs the process its context; the
-# emulator reports both.
-#
-# Now the swizzle. Each row holds chunks 0 to 7 of 16 bytes. **Predict** where they land with 128 bytes, and with 64.
+# Now the swizzle. A row holds chunks 0 to 7 of 16 bytes. **Predict** where they land with 128 bytes, and with 64.
 
 # %%
 for swizzle in (128, 64):
@@ -154,20 +149,18 @@ gl.plots.swizzle(32, 64, 128)
 
 # %% [markdown]
 # Bits 4 to 6 of the address are XORed with bits 7 to 9 (64 bytes: 4–5 with 7–8; 32 bytes: 4 with 7): chapter 11's
-# swizzle, so the same `ldmatrix` addresses fit. But it reads bits of the *absolute* address: tiles start at multiples
-# of 1,024 bytes (512, 256), or the pattern is shifted.
+# swizzle, but of the *absolute* address. So tiles start at multiples of 1,024 bytes (512, 256).
 #
 # ## Who says that it has arrived?
 #
-# An **mbarrier** (8 bytes in shared memory, no "memory barrier") counts two things in a phase: arrivals and bytes still
-# missing. When both reach zero, the phase is over and the next begins.
+# An **mbarrier** (8 bytes in shared memory, no "memory barrier") counts arrivals and bytes still missing. When both
+# reach zero, the phase is over and the next begins.
 
 # %% [markdown]
-# - `mbarrier.init` sets the arrivals per phase. For a copy: 1, and that one is *the thread's*, with
-#   `arrive.expect_tx(bytes)`. TMA never arrives; it only takes its bytes off.
-# - `try_wait.parity(p)` succeeds when the phase of parity `p` is *complete*. So a wait for parity 1 passes on a new
-#   barrier: the phase before the first counts as over.
-# - Announced are whole boxes, filled zeros included.
+# - `mbarrier.init` sets the arrivals per phase: here 1, *the thread's*, with `arrive.expect_tx(bytes)`. TMA never
+#   arrives; it only takes its bytes off. Announced are whole boxes, filled zeros included.
+# - `try_wait.parity(p)` succeeds when the phase of parity `p` is *complete*. On a new barrier a wait for parity 1
+#   passes: the phase before the first counts as over.
 #
 # **Predict** what happens if too few bytes are announced, or too many.
 
@@ -179,12 +172,12 @@ for announced in (64, 256):
     print(hung.report.errors[0].message, end="\n\n")
 
 # %% [markdown]
-# On a GPU both hang without a word. The questions are always the same: which phase, how many arrivals, how many bytes?
+# On a GPU both hang without a word.
 #
 # ## The kernel
 #
 # A ring of four stages, each with two barriers: `full` (bytes have come) and `empty` (every warp has read). Eight warps
-# consume; one lane asks three steps ahead, another warp's each time. `WarpTile` is chapter 11's warp tile.
+# consume; one lane asks, three steps ahead. `WarpTile` is chapter 11's.
 
 # %% tags=["kernel"] gemmlab={"kernel": "tensor/k14_tma.cu"}
 # %%cuda tma BK=64 STAGES=4 PRODUCER=step%WARPS
@@ -261,13 +254,12 @@ for announced in (64, 256):
 # }
 
 # %% [markdown]
-# - **`fence_mbarrier_init`**: `init` is an ordinary write, and the copy engine reads the barrier through another path,
-#   the *async proxy*. `__syncthreads` alone does not connect the two.
+# - **`fence_mbarrier_init`**: the copy engine reads the barrier by another path than `init` wrote it, the *async
+#   proxy*. `__syncthreads` alone does not connect the two.
 # - **`fence_proxy_async_shared`** orders the warps' `ldmatrix` (generic proxy) before the copy that overwrites the
 #   stage. The emulator warns where it is missing.
-# - **A stage is released after its last read**, once per warp, behind `__syncwarp`: the arrival speaks for 32 lanes.
-# - **The producer's work goes round** (`PRODUCER` is `step % WARPS`). Asking takes time; a warp that always asks is
-#   always late, and the ring makes all others wait for it.
+# - **A stage is released after its last read**, behind `__syncwarp`: one arrival speaks for 32 lanes.
+# - **Asking goes round** (`PRODUCER` is `step % WARPS`): a warp that always asks is always late, and all wait.
 
 # %%
 rule = {
@@ -280,7 +272,7 @@ rule = {
 gl.check(tma, rule=rule)
 
 # %% [markdown]
-# And the swizzle does its work: each phase of eight row addresses covers all 32 banks, in A and in B.
+# The swizzle does its work: eight row addresses cover all 32 banks, in A and in B.
 
 # %%
 trace = gl.trace("k14_tma", 128, 256, 64)
@@ -290,8 +282,7 @@ of_b = next(a for a in loads if ".trans" in a.site.opcode)
 gl.plots.matrix_rows({"A, rows of 64 k": [of_a], "B, boxes of 64 columns": [of_b]})
 
 # %% [markdown]
-# One stage's two barriers, each phase with the arrivals and bytes that it waits for (copies land as *late* as the rules
-# allow here):
+# One stage's two barriers, each phase with the arrivals and bytes that it waits for (copies land as *late* as allowed):
 
 # %%
 events = gl.trace_events("k14_tma", 128, 256, 512)
@@ -303,7 +294,7 @@ gl.widgets.roles(events)
 # %% [markdown]
 # ## Break it
 #
-# Three single changes. **Predict** for each: does it hang, is it wrong at once, or wrong once a week on a GPU?
+# Three single changes. **Predict** for each: does it hang, is it wrong at once, or wrong once a week?
 
 # %%
 release = "        if (lane == 0) mbarrier_arrive(&s.empty[i]);\n"
@@ -326,14 +317,12 @@ for what, (edits, change) in BREAKS.items():
         print(f"{what}:", *str(error).splitlines()[:2], sep="\n  ", end="\n\n")
 
 # %% [markdown]
-# The first is wrong at once. The other two are races: data usually arrives in time, and a stage is usually read before
-# it is filled again.
+# The first is wrong at once. The others are races: usually data arrives, and is read, in time.
 #
 # ## C on the way back
 #
-# `k14_tma` stores 4 bytes per lane, behind tests of row and column. A box can travel the other way, too: write it to
-# shared memory, swizzled, and let one lane start the copy. The ring's bytes are free by then, *if* every copy has
-# landed and every warp has read: one `__syncthreads`.
+# `k14_tma` stores 4 bytes per lane. A box can travel the other way, too: write it to shared memory, swizzled, and let
+# one lane start the copy. The ring's bytes are free for it once all warps have read: one `__syncthreads`.
 
 # %%
 header = (ROOT / "tile" / "store_box.cuh").read_text()
@@ -342,11 +331,10 @@ print(header[header.index("template") :])
 # %% [markdown]
 # - Each lane fences **its own** stores, then the warp meets, then one lane starts the copy. A barrier orders threads;
 #   only the proxy fence orders their stores before the copy engine's reads.
-# - The map clips the box at the edges of C: no test. In exchange C's rows must be multiples of 16 bytes.
-# - The caller then lets lane 0 wait: `wait_group.read`, until the source has been read. Shared memory must not end, or
-#   be used again, before.
+# - The map clips the box at the edges of C: no test. In exchange C's rows are multiples of 16 bytes.
+# - Shared memory must not end, or be used again, before it is read: lane 0 waits (`wait_group.read`).
 #
-# **Predict:** instructions and requests for a tile of 128 × 256, and bank conflicts of the stores.
+# **Predict:** requests for a tile of 128 × 256, and bank conflicts of the stores.
 
 # %%
 for kernel in ("k14_tma", "k14_tma_store"):
@@ -359,8 +347,9 @@ for kernel in ("k14_tma", "k14_tma_store"):
 # %% [markdown]
 # ## CTAs that stay
 #
-# A CTA of `k14_tma_store` has its SM to itself: while its ring is still empty, and while it stores, nobody multiplies.
-# And each warp's turn to ask takes it from its products.
+# A CTA of `k14_tma_store` has its SM to itself: while its ring is empty, and while it stores, nobody multiplies. Nor
+# does whoever asks. (The ring below is the one above, as
+# [tile/tma_ring.cuh](https://github.com/gemm-ladder/gemm-ladder/blob/main/kernels/tile/tma_ring.cuh).)
 #
 # **Predict:** an SM gets four tiles at 4096, 64 steps each. If beginning and end cost three steps per tile, what do
 # they cost in all?
@@ -379,8 +368,8 @@ for kernel in ("k14_tma", "k14_tma_store"):
 # using Stages = TmaRing<BM, BN, BK, STAGES>;
 #
 # struct Shared {
-#     T c[WARPS][WM][64];
 #     Stages ring;
+#     alignas(1024) T c[WARPS][WM][64];
 # };
 #
 # extern "C" __global__ void __launch_bounds__(32 * WARPS + 128, 1)
@@ -416,8 +405,11 @@ for kernel in ("k14_tma", "k14_tma_store"):
 #     for (int t = blockIdx.x; t < tiles; t += gridDim.x) {
 #         const bool last = t + gridDim.x >= tiles;
 #         work.clear();
-#         for (int step = 0; step < steps; ++step)
-#             s.ring.consume(at, work, lane, !last || step + 1 < steps, [] {});
+#         for (int step = 0; step < steps; ++step) {
+#             const Ring<STAGES> now = at;
+#             at.advance();
+#             s.ring.consume(now, at, work, lane, !last || step + 1 < steps, [] {});
+#         }
 #         const Tile tile = grouped_tile<8>(t, rows, columns);
 #         if (lane == 0) cp_async_bulk_wait_group_read<0>();  // of the tile before
 #         __syncwarp();
@@ -428,30 +420,27 @@ for kernel in ("k14_tma", "k14_tma_store"):
 # }
 
 # %% [markdown]
-# - **One CTA per SM** takes tile after tile, in steps of the grid. The ring goes on across tiles: the first stages of
-#   the next arrive while the last of this one are multiplied.
-# - **A warp of its own asks.** Nine warps put three on one of the SM's four register files, which leaves 168 registers
-#   to a thread: too few. `setmaxnreg` takes them from the producer and its three idle neighbours (Hopper; chapter 16).
+# - **One CTA per SM** takes tile after tile. The ring goes on across tiles: the next one's first stages arrive while
+#   this one's last are multiplied.
+# - **A warp of its own asks.** It is the third on one of the SM's four register files, which leaves 168 registers to a
+#   thread: too few. `setmaxnreg` takes them from the producer and three idle neighbours (chapter 16).
 # - **Staging of its own** lets C leave while the next tile is multiplied. Its 64 KB cost the fourth stage.
-# - **A tile of 256 × 128** reads as much as one of 128 × 256, in three boxes instead of five; a group of eight rows
-#   of tiles is square.
+# - **A tile of 256 × 128** takes three boxes instead of five.
 
 # %%
 stay = rule | {
     "grid": ["min(SMS, cdiv(M, 256) * cdiv(N, 128))", "1", "1"],
     "block": [384, 1, 1],
-    "shared": "3 * (49152 + 16) + 65536",
+    "shared": "3 * 49152 + 1024 + 65536",
     "args": ["map(A, 256, 64, 128)", "map(B, 64, 64, 128)", "map(C, 64, 64, 128)"],
 }
 stay["args"] += ["M", "N", "K"]
 gl.check(tma_persistent, rule=stay)
 
 # %% [markdown]
-# Chapter 18 comes back to such kernels, and to what this one leaves idle: 512 tiles are 3.9 for each of 132 SMs.
-#
 # ## One dimension, and up to five
 #
-# Without a map: `cp.async.bulk` moves a run of bytes, aligned to 16 and a multiple of 16 long, each way.
+# Without a map, `cp.async.bulk` moves a run of bytes (a vector, packed scales) either way, in multiples of 16.
 
 # %%
 # %%cuda through
@@ -481,9 +470,9 @@ done = gl.launch(through, line, there, size, grid=1, block=32, shared=size)
 print(done, (there == line).all())
 
 # %% [markdown]
-# With a map a box has up to five dimensions, and *each* has its own bounds. A stack of matrices seen as one tall matrix
-# would bleed from one into the next; as three dimensions it does not. Four: the neighbourhood of a pixel (batch, row,
-# column, channel) with the zeros of the border, as convolutions want it.
+# With a map a box has up to five dimensions, *each* with its own bounds. A stack of matrices read as one tall matrix
+# bleeds from one into the next; as three dimensions it does not. Four: the neighbourhood of a pixel (batch, row,
+# column, channel), zeros beyond the border.
 
 # %%
 stack = np.arange(1, 1 + 2 * 3 * 8, dtype=np.int16).reshape(2, 3, 8)
@@ -500,19 +489,12 @@ around = fetch(image, (1, 3, 3, 8), at=(0, -1, -1, 0), kernel=four, backend="emu
 print(around.reshape(3, 3, 8)[..., 0])  # around pixel (0, 0)
 
 # %% [markdown]
-# | instruction | dimensions | for example |
-# |---|---|---|
-# | `cp.async.bulk` | a run of bytes, no map | vectors, packed scales |
-# | `cp.async.bulk.tensor.1d` … `.2d` | 1, 2 | tiles of A, B and C |
-# | `.3d` | 3 | a batch of matrices, one attention head |
-# | `.4d`, `.5d` | 4, 5 | images, volumes, blocked layouts |
-# | `….multicast::cluster` | any | one copy for several CTAs: chapter 17 |
+# Each of these copies can also go to several CTAs at once (`.multicast::cluster`, chapter 17).
 #
 # ## Predict, then measure
 #
-# **Predict** from chapter 12: how much do two, three and four stages of 48 KB differ? Eight stages of 24 KB (`BK = 32`,
-# so `A` has rows of 64 bytes and the 64-byte swizzle)? One warp that always asks? Is TMA faster than `cp.async`? And
-# what do CTAs that stay bring?
+# **Predict:** how much do two, three and four stages of 48 KB differ? Eight of 24 KB (`BK = 32`, 64-byte swizzle)? One
+# warp that always asks? TMA and `cp.async`? And what do CTAs that stay bring?
 
 # %%
 STUDIES = ("k14_tma_2_stages", "k14_tma_3_stages", "k14_tma_64b_4_stages")
@@ -530,8 +512,8 @@ gl.plots.table.Table(title, columns, tuple(rows))
 # %% [markdown]
 # **Outcome** (H200, 2026-11-30). With two stages a copy has less than one step to land; the third brings half as much
 # again, the fourth little. A warp that always asks costs a few percent, and so does `BK = 32`. TMA alone hardly passes
-# `cp.async`; storing C by TMA brings more: with one CTA per SM nothing else runs while C is stored. CTAs that stay, and
-# a warp that only asks, bring nearly as much once more. **Predict** the same for `K = 512`: eight steps per tile.
+# `cp.async`; storing C by TMA brings more; CTAs that stay, and a warp that only asks, nearly as much once more.
+# **Predict** the same for `K = 512`: eight steps per tile.
 
 # %%
 for kernel in ("k14_tma_store", "k14_tma_persistent"):
@@ -541,8 +523,8 @@ for kernel in ("k14_tma_store", "k14_tma_persistent"):
 # %% [markdown]
 # Beginnings and ends weigh eight times as much there.
 #
-# On an RTX 5060 one guide found `BK = 32` faster: its smaller stages let a second block in. Here registers allow one in
-# any case, and half the `BK` only means twice as many barriers.
+# On an RTX 5060 one guide found `BK = 32` faster: a second block fits. Here registers allow one, and what remains is
+# twice as many barriers.
 
 # %%
 gl.verdict("k14_tma_persistent")
@@ -569,7 +551,7 @@ gl.plots.ladder_table({
 })
 
 # %% [markdown]
-# What is left, by the profiler and by the ceilings of chapter 11?
+# What is left?
 
 # %%
 profile = (found["k14_tma_persistent"].record or {}).get("profile", {})
@@ -580,9 +562,9 @@ for name in ("mma_ldmatrix_bf16", "wgmma_bf16"):
     print(f"{name}: {ceilings[name]['value']:.0f} TFLOP/s")
 
 # %% [markdown]
-# The tensor pipe is busy; of what is missing, 3 points are SMs that get no fourth tile. The first ceiling, `mma.sync`
-# whose operands never leave shared memory, is the wall; the second is that of the same tensor cores when they read
-# shared memory themselves. How do 128 threads issue one multiply? That is chapter 15.
+# The tensor pipe is busy; 3 of the missing points are SMs without a fourth tile (chapter 18). The first ceiling,
+# `mma.sync` fed from shared memory, is the wall; the second is the same tensor cores' when they read it themselves. How
+# do 128 threads issue one multiply? That is chapter 15.
 
 # %% [markdown]
 # ## Exercises

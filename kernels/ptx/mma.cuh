@@ -1,8 +1,8 @@
 #pragma once
 // mma.sync: D = A B + D for one warp, fragments in registers (PTX ISA, section "mma"). A is row-major, B column-major.
 //
-// The name says the shape and the types of D, A and B: mma_m16n8k16_f32_bf16 multiplies bf16 into float. Register counts
-// of d, a, b are those of the signature; each 32-bit register of a and b holds as many elements as fit, in order of k.
+// The name says the shape and the types of D, A and B: mma_m16n8k16_f32_bf16 multiplies bf16 into float. The signature
+// says how many registers d, a and b take; each of a and b holds as many elements as fit into 32 bits, in order of k.
 // NOTE: Hopper has no FP8 mma.sync in hardware: ptxas widens e4m3 and e5m2 to fp16 first. Its FP8 is that of wgmma.
 
 #define MMA_D4_A2_B1(NAME, OP, D, C)                                                                         \

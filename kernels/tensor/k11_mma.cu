@@ -1,9 +1,9 @@
 // Chapter 11: mma.sync, with its operands fetched by ldmatrix.
 //
-// Change: the warp holds fragments of a known layout, so that A and B come from shared memory in whole rows of 16 bytes.
+// Change: the warp holds fragments of a known layout: A and B come from shared memory in whole rows of 16 bytes.
 //         -DPLACE=swizzled: a chunk lies at its index XOR its row, so that eight rows fall on all 32 banks.
-// Limit:  plain, eight rows 128 or 256 bytes apart meet on the same banks. Swizzled, too, nothing is copied while the warps
-//         multiply, and nothing is multiplied while the next tile comes.
+// Limit:  plain, eight rows 128 or 256 bytes apart meet on the same banks. Swizzled, too, nothing is copied while the
+//         warps multiply, and nothing is multiplied while the next tile comes.
 // Needs:  sm_80. A (M, K), B (K, N), C (M, N), bf16 (fp16 with -DF16), row-major. Grid (cdiv(N, BN), cdiv(M, BM)).
 #ifndef PLACE
 #define PLACE plain

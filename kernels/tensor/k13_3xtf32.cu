@@ -2,11 +2,11 @@
 //
 // Change: each factor is split into a TF32 part and a rest; the product of the two rests is left out.
 // Limit:  three times the multiplies, and sums outside the tensor cores, which cut their own short.
-// Needs:  sm_80. A (M, K), B (K, N), C (M, N) row-major, float. -DSUM_INSIDE: sum in the tensor cores after all (study).
+// Needs:  sm_80. A (M, K), B (K, N), C (M, N) row-major, float. -DSUM_INSIDE (study): sum in the tensor cores.
 // region: kernel
 #include "ptx/mma.cuh"
+#include "ptx/tf32.cuh"
 #include "tile/float_gemm.cuh"
-#include "tile/tf32.cuh"
 
 // BM, BN, WM, WN, STAGES, k of a step, unrolled steps
 using Shape = FloatShape<128, 128, 64, 32, 3, 8, 2>;
@@ -15,7 +15,7 @@ using Shape = FloatShape<128, 128, 64, 32, 3, 8, 2>;
 // to TF32, too. NOTE: infinity times a number with a rest becomes NaN.
 __device__ __forceinline__ void split(unsigned x, unsigned& high,
                                       unsigned& low) {
-    high = nearest_tf32(x) & 0xffffe000;  // the rest needs it exact
+    high = nearest_tf32(x);
     float rest = __uint_as_float(x) - __uint_as_float(high);
     low = nearest_tf32(__float_as_uint(rest));
 }

@@ -4,8 +4,8 @@
 // Limit:  half the rate of bf16, and an error of up to 2^-10 in each product.
 // Needs:  sm_80. A (M, K), B (K, N), C (M, N) row-major, float.
 #include "ptx/mma.cuh"
+#include "ptx/tf32.cuh"
 #include "tile/float_gemm.cuh"
-#include "tile/tf32.cuh"
 
 // region: kernel
 using Shape = FloatShape<256, 128, 64, 64, 4, 8, 4>;  // BM, BN, WM, WN, STAGES, k, unrolled steps

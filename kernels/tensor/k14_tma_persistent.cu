@@ -1,9 +1,9 @@
 // TMA again, with CTAs that stay: a warp of its own asks for the boxes of tile after tile, and never waits for a store.
 //
-// Change: one CTA per SM and many tiles each; a producer warp; C leaves from staging of its own while the next tile comes.
+// Change: one CTA per SM and many tiles each; a producer warp; C leaves from its own staging while the next tile comes.
 // Limit:  mma.sync: every operand still goes through registers.
-// Needs:  sm_90a (setmaxnreg); rows of A, B and C are multiples of 16 bytes. A (M, K), B (K, N), C (M, N) row-major, bf16
-//         or fp16.
+// Needs:  sm_90a (setmaxnreg); rows of A, B and C are multiples of 16 bytes. A (M, K), B (K, N), C (M, N) row-major,
+//         bf16 or fp16.
 // region: kernel
 #include "ptx/barrier.cuh"
 #include "ptx/registers.cuh"
@@ -17,8 +17,8 @@ constexpr int WARPS = BM / WM * (BN / 64);  // that multiply
 using Stages = TmaRing<BM, BN, BK, STAGES>;
 
 struct Shared {
-    T c[WARPS][WM][64];
     Stages ring;
+    alignas(1024) T c[WARPS][WM][64];
 };
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS + 128, 1)
@@ -54,8 +54,11 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS + 128, 1)
     for (int t = blockIdx.x; t < tiles; t += gridDim.x) {
         const bool last = t + gridDim.x >= tiles;
         work.clear();
-        for (int step = 0; step < steps; ++step)
-            s.ring.consume(at, work, lane, !last || step + 1 < steps, [] {});
+        for (int step = 0; step < steps; ++step) {
+            const Ring<STAGES> now = at;
+            at.advance();
+            s.ring.consume(now, at, work, lane, !last || step + 1 < steps, [] {});
+        }
         const Tile tile = grouped_tile<8>(t, rows, columns);
         if (lane == 0) cp_async_bulk_wait_group_read<0>();  // of the tile before
         __syncwarp();

@@ -26,21 +26,22 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
     if (threadIdx.x == 0) ring.init(WARPS);
     __syncthreads();
     auto produce = [&](int step) {
-        const Ring<STAGES> to = {step % STAGES, step / STAGES % 2u};
-        ring.produce(to, A, B, m0, n0, step * BK);
+        ring.produce(ring.at(step), A, B, m0, n0, step * BK);
     };
     for (int step = 0; step < min(steps, STAGES - 1); ++step)
         if (threadIdx.x == 0) produce(step);
 
     const int wm = warp % (BM / WM) * WM, box = warp / (BM / WM);
     WarpTile<BK, WM> work(wm, sizeof(Stages::Stage::a) + box * 128 * BK, lane);
-    Ring<STAGES> at;
-    ring.start(at, work);
-    for (int step = 0; step < steps; ++step)
-        ring.consume(at, work, lane, step + 1 < steps, [&] {
+    ring.start(ring.at(0), work);
+    for (int step = 0; step < steps; ++step) {
+        auto ask = [&] {  // another warp's lane 0 each time
             const int ahead = step + STAGES - 1;
             if (ahead < steps && warp == step % WARPS && lane == 0) produce(ahead);
-        });
+        };
+        ring.consume(ring.at(step), ring.at(step + 1), work, lane,
+                     step + 1 < steps, ask);
+    }
     __syncthreads();  // no warp reads the ring any more
     store_box(work, raw + warp * 128 * WM, &C, m0 + wm, n0 + 64 * box, lane);
     if (lane == 0) cp_async_bulk_wait_group_read<0>();

@@ -1,7 +1,7 @@
 #pragma once
-// A chunk: eight 16-bit neighbours of a row, 16 bytes. What lies outside the matrix (rows x cols, row-major, aligned to 16
-// bytes) counts as zero. Where cols is a multiple of 8, a chunk is one 128-bit access and lies wholly inside or outside;
-// else it is taken element by element.
+// A chunk: eight 16-bit neighbours of a row, 16 bytes. What lies outside the matrix (rows x cols, row-major, aligned to
+// 16 bytes) counts as zero. Where cols is a multiple of 8, a chunk is one 128-bit access and lies wholly inside or
+// outside; else it is taken element by element.
 #include "ptx/address.cuh"
 #include "ptx/cp_async.cuh"
 #include "tile/element.cuh"

@@ -2,20 +2,23 @@
 // The multistage loop of chapter 12 on float matrices, row-major: it brings raw floats to registers, in the places that
 // tensor cores expect, and a `Product` makes tensor-core work of them.
 //
-// Product has STEP, the k of one call (8 or 16), and multiply(acc, a, b): acc[i][j] += a[s][i] b[s][j] for the STEP / 8
-// slices s. A slice has the bits of floats where mma.m16n8k8 has tf32: a is 16 x 8, b is 8 x 8. Product j = 4 q + e takes
-// as its column c the column 32 q + 4 (c / 2 + 4 (c % 2)) + e of the warp's tile, so that 16 bytes hold the elements of
-// four products: one shared load brings four, and what a thread owns of C is four neighbours of a row.
+// Product has multiply(acc, a, b): acc[i][j] += a[s][i] b[s][j] for the STEP / 8 slices s; STEP is the k of one call,
+// 8 or 16. A slice has the bits of floats where mma.m16n8k8 has tf32: a is 16 x 8, b is 8 x 8.
+//
+// Product j = 4 q + e takes as its column c the column 32 q + 4 (c / 2 + 4 (c % 2)) + e of the warp's tile, so that 16
+// bytes hold the elements of four products: one shared load brings four, and what a thread owns of C is four neighbours
+// of a row.
 #include "ptx/address.cuh"
 #include "ptx/ldmatrix.cuh"
 #include "tile/swizzle.cuh"
 #include "tile/tile_copy.cuh"
 #include "tile/tile_order.cuh"
 
-// UNROLL: steps of a tile that are unrolled. NOTE: with all, ptxas moves so much ahead that it may run out of registers.
+// UNROLL: steps of a tile that are unrolled. NOTE: with all, ptxas moves so much ahead that registers may run out.
 template <int BM_, int BN_, int WM_, int WN_, int STAGES_, int STEP_, int UNROLL_>
 struct FloatShape {
-    static constexpr int BM = BM_, BN = BN_, BK = 32, WM = WM_, WN = WN_, STAGES = STAGES_, STEP = STEP_, UNROLL = UNROLL_;
+    static constexpr int BM = BM_, BN = BN_, BK = 32, WM = WM_, WN = WN_;
+    static constexpr int STAGES = STAGES_, STEP = STEP_, UNROLL = UNROLL_;
     static constexpr int WARPS_M = BM / WM, THREADS = WARPS_M * (BN / WN) * 32, STEPS = BK / STEP;
     static constexpr int A_BYTES = BM * BK * 4, STAGE_BYTES = A_BYTES + BK * BN * 4, RING = STAGES * STAGE_BYTES;
     static_assert(WM % 16 == 0 && WN % 32 == 0 && STEPS % 2 == 0);
@@ -58,8 +61,10 @@ struct FloatTile {
         for (int s = 0; s < S::STEP / 8; ++s) {
             const int k = step * S::STEP + 8 * s, g = lane / 4, t = lane % 4;
 #pragma unroll
-            for (int i = 0; i < S::WM / 16; ++i)
-                ldmatrix_x4(fa[s][i], ring + stage + 16 * swizzled<S::BK / 4>(wm + 16 * i + lane % 16, k / 4 + lane / 16));
+            for (int i = 0; i < S::WM / 16; ++i) {
+                const int at = swizzled<S::BK / 4>(wm + 16 * i + lane % 16, k / 4 + lane / 16);
+                ldmatrix_x4(fa[s][i], ring + stage + 16 * at);
+            }
 #pragma unroll
             for (int q = 0; q < S::WN / 32; ++q)
 #pragma unroll
@@ -90,7 +95,8 @@ struct FloatTile {
                                                acc[i][4 * q + 3][e]};
                         if (row >= M) continue;
                         if (N % 4 == 0) {
-                            if (col < N) *reinterpret_cast<float4*>(to) = make_float4(four[0], four[1], four[2], four[3]);
+                            if (col >= N) continue;
+                            *reinterpret_cast<float4*>(to) = make_float4(four[0], four[1], four[2], four[3]);
                         } else {
 #pragma unroll
                             for (int c = 0; c < 4; ++c)
@@ -101,7 +107,8 @@ struct FloatTile {
 };
 
 template <class S, class Product, bool WIDE>
-__device__ __forceinline__ void float_gemm(const float* A, const float* B, float* C, int M, int N, int K, void* shared) {
+__device__ __forceinline__ void float_gemm(const float* A, const float* B, float* C, int M, int N, int K,
+                                           void* shared) {
     const Tile at = grouped_tile<8>(blockIdx.x, (M + S::BM - 1) / S::BM, (N + S::BN - 1) / S::BN);
     FloatTile<S, WIDE> tile(shared_address(shared), A, B, M, N, K, at);
     typename FloatTile<S, WIDE>::FragA frag_a[2];
@@ -136,7 +143,8 @@ __device__ __forceinline__ void float_gemm(const float* A, const float* B, float
 
 // C = A B, one CTA per tile of C. `shared`: S::RING bytes.
 template <class S, class Product>
-__device__ __forceinline__ void float_gemm(const float* A, const float* B, float* C, int M, int N, int K, void* shared) {
+__device__ __forceinline__ void float_gemm(const float* A, const float* B, float* C, int M, int N, int K,
+                                           void* shared) {
     if (N % 4 == 0 && K % 4 == 0)
         float_gemm<S, Product, true>(A, B, C, M, N, K, shared);
     else

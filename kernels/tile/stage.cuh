@@ -6,8 +6,8 @@
 #include "tile/chunk.cuh"
 #include "tile/swizzle.cuh"
 
-// Start to copy ROWS rows of CHUNKS chunks, from src[row, col] on, to `tile`: each thread takes every STEP-th row of one
-// column of chunks.
+// Start to copy ROWS rows of CHUNKS chunks, from src[row, col] on, to `tile`: each thread takes every STEP-th row of
+// one column of chunks.
 template <bool WIDE, int THREADS, int ROWS, int CHUNKS>
 __device__ __forceinline__ void copy_tile(uint4* tile, const T* src, int rows, int cols, int row, int col) {
     constexpr int STEP = THREADS / CHUNKS, UNROLL = WIDE ? ROWS / STEP : 1;

@@ -5,8 +5,8 @@
 #include "tile/warp_tile.cuh"
 
 // Write a warp's WM x 64 tile to C at (m, n); the map clips what lies outside. `C`: a map with boxes of WM x 64 and a
-// swizzle of 128 bytes. `staging`: the warp's own 128 WM bytes, a multiple of 1024, that nobody reads or copies to; lane 0
-// waits with cp_async_bulk_wait_group_read before they are used again, or given up.
+// swizzle of 128 bytes. `staging`: the warp's own 128 WM bytes, a multiple of 1024, that nobody reads or copies to;
+// lane 0 waits with cp_async_bulk_wait_group_read before they are used again, or given up.
 template <int TILE_K, int WM>
 __device__ __forceinline__ void store_box(const WarpTile<TILE_K, WM>& tile,
                                           void* staging, const CUtensorMap* C,

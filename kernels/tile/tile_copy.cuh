@@ -5,7 +5,7 @@
 #include "ptx/cp_async.cuh"
 
 // PLACE(row, chunk) is the index of a chunk in the tile; STEP rows further down it is STEP rows of chunks more.
-// WIDE: the matrix and its rows start at multiples of 16 bytes, and cp.async copies; else elements go through registers.
+// WIDE: the matrix and its rows start at multiples of 16 bytes, and cp.async copies; else elements pass registers.
 template <class E, bool WIDE, int ROWS, int COLS, int THREADS, unsigned (*PLACE)(unsigned, unsigned)>
 struct TileCopy {
     static constexpr int WIDTH = 16 / sizeof(E), CHUNKS = COLS / WIDTH, STEP = THREADS / CHUNKS, TURNS = ROWS / STEP;

@@ -1,5 +1,5 @@
 #pragma once
-// The ring of k14_tma.cu, where it is spelled out, for the kernels after it: TMA fills stages, warps of mma.sync use them.
+// The ring of k14_tma.cu, which spells it out, for the kernels after it: TMA fills stages, warps of mma.sync use them.
 #include "ptx/fence.cuh"
 #include "ptx/tma.cuh"
 #include "tile/ring.cuh"
@@ -12,6 +12,9 @@ struct TmaRing {
         T a[BM][BK], b[BN / 64][BK][64];  // B as boxes of 64 columns
     } stage[STAGES];
     mbarrier_t full[STAGES], empty[STAGES];
+
+    // Where step number `step` stands in the ring.
+    static __device__ __forceinline__ Ring<STAGES> at(int step) { return {step % STAGES, step / STAGES % 2u}; }
 
     // One thread; then the CTA needs a barrier. `warps`: how many use each stage.
     __device__ __forceinline__ void init(int warps) {
@@ -40,21 +43,21 @@ struct TmaRing {
         work.fetch(0, shared_address(&stage[from.stage]), 0);
     }
 
-    // A warp: multiply the stage at `from` after `start`, and release it; start the next if there is `more`.
-    // `halfway()` is called before the middle one of its steps of k.
+    // A warp: multiply the stage at `now` after `start`, and release it; start `next` if there is `more`. Before the
+    // middle one of the steps of k it calls `halfway`.
     template <int WM, class F>
-    __device__ __forceinline__ void consume(Ring<STAGES>& from, WarpTile<BK, WM>& work, int lane, bool more, F halfway) {
-        const int now = from.stage;
+    __device__ __forceinline__ void consume(Ring<STAGES> now, Ring<STAGES> next, WarpTile<BK, WM>& work, int lane,
+                                            bool more, F halfway) {
 #pragma unroll
         for (int k = 0; k < BK / 16; ++k) {  // fragments come one k ahead
             if (k + 1 < BK / 16)
-                work.fetch((k + 1) % 2, shared_address(&stage[now]), k + 1);
-            else if (from.advance(); more)
-                start(from, work);
+                work.fetch((k + 1) % 2, shared_address(&stage[now.stage]), k + 1);
+            else if (more)
+                start(next, work);
             if (k == BK / 32) halfway();
             work.multiply(k % 2);
         }
         __syncwarp();
-        if (lane == 0) mbarrier_arrive(&empty[now]);
+        if (lane == 0) mbarrier_arrive(&empty[now.stage]);
     }
 };

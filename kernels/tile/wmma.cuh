@@ -1,14 +1,15 @@
 #pragma once
-// A warp's 16 x 16 tiles in the WMMA API at the edge of a matrix: through a patch of 16 x 16 elements in shared memory, of
-// the warp's own and aligned to 32 bytes. WMMA itself needs whole tiles, rows of a multiple of 16 bytes between their
-// starts, and a first element aligned to 32 bytes.
+// A warp's 16 x 16 tiles in the WMMA API at the edge of a matrix: through a patch of 16 x 16 elements in shared memory,
+// of the warp's own and aligned to 32 bytes. WMMA itself needs whole tiles, a multiple of 16 bytes from row to row, and
+// a first element aligned to 32 bytes.
 #include <mma.h>
 
 #include "tile/element.cuh"
 
 // Load the tile at (row, col) of src (rows x cols, row-major); zeros from outside.
 template <class Fragment>
-__device__ __forceinline__ void load_tile(Fragment& frag, T* patch, const T* src, int rows, int cols, int row, int col) {
+__device__ __forceinline__ void load_tile(Fragment& frag, T* patch, const T* src, int rows, int cols, int row,
+                                          int col) {
     if (cols % 8 == 0 && row + 16 <= rows && col + 16 <= cols) {
         nvcuda::wmma::load_matrix_sync(frag, src + (size_t)row * cols + col, cols);
         return;
