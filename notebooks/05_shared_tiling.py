@@ -63,6 +63,8 @@ for n in (1024, 2048, 4096):
 #
 # Cut `C` into tiles of `BM × BN`, one per block, and walk along `K` in steps of `BK`. At each step the block copies a
 # `BM × BK` tile of `A` and a `BK × BN` tile of `B` *together*; then each thread adds `BK` products from there.
+#
+# Step along `K`, then change one size at a time: which of them change the bytes that all blocks request?
 
 # %%
 gl.widgets.tile_explorer(BM=32, BN=32, BK=32)
@@ -360,8 +362,8 @@ for kernel in TILED:
 # %% [markdown]
 # Left alone, `ptxas` takes 39 registers. They are given out in units of 8, and 1,024 threads at 40 leave room for *one*
 # block on an SM, where 32 allow two: half of the warps are active, and at each barrier the whole SM waits. The
-# decorator's **launch bounds** (threads per block, blocks per SM) hold it to 31, without a spill, and make it faster by
-# half. What it still lacks is instructions: 160 per tile, for 135 of the square (SASS).
+# decorator's **launch bounds** (threads per block, blocks per SM) hold it to 31, without a spill (a register kept in
+# memory), and make it faster by half. What it still lacks is instructions: 160 per tile, for 135 of the square (SASS).
 
 # %%
 counted = {name: gl.count(name, 64, 64, 4096) for name in kernels[:2]}

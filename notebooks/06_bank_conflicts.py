@@ -90,7 +90,7 @@ print("16 × 16, column:", passes(16 * i + 3), " row:", passes(16 * 3 + i))
 #
 # In chapter 05 every request took one wavefront. But threads will soon compute several rows of `C` each, and want
 # several `m` at the same `k`, side by side. So we store the tile of `A` *transposed*: `smem_a[k, m]`. The lanes that
-# load a row of `A`, coalesced, now store it down a column of pitch 32.
+# load a row of `A`, coalesced, now store it down a column. The **pitch**, the words from one row to the next, is 32.
 
 # %%
 TILE = 32

@@ -82,6 +82,8 @@ gl.plots.patch_intensity(mark=[(8, 1), (4, 4), (8, 8)])
 # %% [markdown]
 # Four multiply-adds per load means `TM · TN ≥ 4 (TM + TN)`: 8 × 8, with 2 FLOP per byte of shared memory (derived). Its
 # sums take 64 of a thread's 255 registers.
+#
+# Make the patch larger and smaller below: which ones feed every lane, and what do they leave for a second block?
 
 # %%
 gl.widgets.patch_explorer()

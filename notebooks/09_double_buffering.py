@@ -56,6 +56,8 @@ for level, load in latency.items():
 # `LDG` only *starts* a transfer; the warp goes on until an instruction **uses** the register that the value will arrive
 # in: here the store to shared memory. Put it after the multiply, and 512 multiply-adds run while the data travels. It
 # must go to a second buffer, as the first is still being read.
+#
+# Play both: when does nobody multiply?
 
 # %%
 load, compute = round(latency["DRAM"]), 8 * 512 // 4
@@ -231,6 +233,9 @@ gl.plots.lines(
     title="Load 300, multiply 100: what stays exposed",
 )
 
+# %% [markdown]
+# Now with sliders: how many buffers hide a load of 600? Does a producer need as many?
+
 # %%
 gl.widgets.stage_explorer(load=300, compute=100, stages=2)
 
@@ -321,8 +326,6 @@ for kernel, change in STEPS.items():
 # - **64-bit indices** cost two integer instructions per multiply-add (counted).
 # - **Width.** A quarter of the shared loads, and none with a conflict (chapters 06 to 08).
 # - **The loop over k.** LLVM and ptxas keep `for k in range(8)`: every turn starts with loads it must wait for.
-
-# %% [markdown]
 # - **The patch.** 8 × 16 needs six 128-bit loads per 128 multiply-adds, not four per 64.
 # - **The tests.** Blocks inside the matrix run a main loop without a look at the edges: the same lines, compiled twice.
 #
