@@ -203,6 +203,17 @@ CH13 = (
         prev="k09_wide_columns",
     ),
     _float(
+        "k13_tf32_added",
+        "tf32",
+        "Study: TF32, rounded by an addition",
+        "half of the last bit is added; NaN may become zero",
+        _LARGE,
+        file="k13_tf32",
+        defines=MappingProxyType({"ADD_HALF": 1}),
+        math="tf32",
+        prev="k13_tf32",
+    ),
+    _float(
         "k13_3xtf32",
         "three_tf32",
         "3xTF32: nearly FP32 in three products",
