@@ -56,10 +56,14 @@ class Clocks:
         self.clock[slot] = c
         self._drop_dense(slot)
 
+    def whole_warp(self, slot, warp, tids):
+        """Whether ``tids`` are a whole warp of a CTA that only barriers of whole CTAs and warps have ordered."""
+        return self.dense_index[slot] < 0 and len(tids) == min(32, self.n_threads - 32 * warp)
+
     def syncwarp(self, slot, warp, tids):
         """Threads ``tids`` of one warp met."""
         c = self._tick(slot)
-        if self.dense_index[slot] < 0 and len(tids) == min(32, self.n_threads - 32 * warp):
+        if self.whole_warp(slot, warp, tids):
             self.warp_base[slot, warp] = c
         else:
             dense = self._densify(slot)

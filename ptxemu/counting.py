@@ -29,6 +29,16 @@ REQUESTS, SECTORS, WAVEFRONTS, IDEAL, BYTES, THREADS = range(6)
 FIELDS = 6
 
 
+@njit(cache=True, inline="always")
+def sectors_of_line(part):
+    """Sectors of one warp's addresses where all lie in one line of 128 bytes, else 0. A slice makes the loop fast."""
+    spread, used, start = 0, 0, part[0]
+    for i in range(part.size):
+        spread |= part[i] ^ start
+        used |= 1 << (part[i] >> 5 & 3)
+    return (used & 1) + (used >> 1 & 1) + (used >> 2 & 1) + (used >> 3) if spread >> 7 == 0 else 0
+
+
 @njit(cache=True)
 def count_sectors(addr, starts, nbytes, row):
     """Add the requests, sectors, bytes and threads of one instruction to ``row`` int64[6]; warps are
@@ -37,13 +47,17 @@ def count_sectors(addr, starts, nbytes, row):
     seen = np.empty(64, np.int64)
     sectors = 0
     for w in range(len(starts) - 1):
+        in_line = sectors_of_line(addr[starts[w] : starts[w + 1]])
+        if in_line:
+            sectors += in_line
+            continue
         n_seen = 0
         last = before = -1
-        for i in range(starts[w], starts[w + 1]):
-            if addr[i] == before:
+        for at in addr[starts[w] : starts[w + 1]]:
+            if at == before:
                 continue
-            before = addr[i]
-            for s in range(addr[i] >> 5, ((addr[i] + nbytes - 1) >> 5) + 1):
+            before = at
+            for s in range(at >> 5, ((at + nbytes - 1) >> 5) + 1):
                 if s == last:
                     continue
                 new = True
@@ -89,6 +103,9 @@ def count_wavefronts(addr, tid, starts, nbytes, row, load):
     phase_shift = 5 if nbytes <= 4 else (4 if nbytes == 8 else 3)
     phases, wavefronts = 0, 0
     for w in range(len(starts) - 1):
+        if nbytes <= 4 and sectors_of_line(addr[starts[w] : starts[w + 1]]):
+            wavefronts, phases = wavefronts + 1, phases + 1  # a line holds one word per bank
+            continue
         worst, running = 0, np.int64(-1)
         unit, shift = np.int64(-1), phase_shift
         for i in range(starts[w], starts[w + 1]):

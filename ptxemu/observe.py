@@ -320,7 +320,8 @@ class Observer:
     def syncwarp(self, site, slot, warp, tids):
         """bar.warp.sync completed for ``tids`` int32[n] of one warp."""
         if self.race:
-            self.race.partial_order()
+            if not self.race.clocks.whole_warp(slot, warp, tids):
+                self.race.partial_order()
             self.race.clocks.syncwarp(slot, warp, np.asarray(tids))
 
     def arrive(self, site, slot, barrier, tids):

@@ -10,7 +10,7 @@ from .race_text import EXAMPLES, Example, Pair, Seen, Words
 
 CANDIDATES = 1 << 15
 FEW, MANY = 2, 4
-_PARTIAL = ("bar.warp", "bar.arrive", "barrier.arrive", "membar", "fence")
+_PARTIAL = ("bar.arrive", "barrier.arrive", "membar", "fence")
 _SCOPE = {"cta": CTA_SCOPE, "": GPU_SCOPE, "cluster": GPU_SCOPE, "gpu": GPU_SCOPE, "gl": GPU_SCOPE, "sys": GPU_SCOPE}
 _NO_SHADOW = {"local", "const", "param"}
 _AT_MBARRIERS = ("mbarrier.arrive", "mbarrier.test_wait", "mbarrier.try_wait")
@@ -41,12 +41,14 @@ class RaceChecker:
         widths = [s.width for s in sites if s.op and s.space not in _NO_SHADOW]
         self.shift = max(0, min([4, *widths]).bit_length() - 1)
         self.readers = MANY if any(s.opcode.startswith(_PARTIAL) for s in sites) else FEW
+        self.warps_meet = any(s.opcode.startswith("bar.warp") for s in sites)
         self.granules = (shared_bytes >> self.shift) + 1
         self.shared = sh.new_shadow(slots * self.granules, self.readers)
         self.global_ = sh.new_shadow((memory.global_size >> self.shift) + 1, self.readers)
         self.lines = np.zeros((memory.global_size >> self.shift >> 5) + 1, np.uint8)
         self.stores = np.zeros((memory.global_size >> self.shift) + 1, np.uint16)
         self.count_stores = any(a.role == "out" for a in memory.arrays)
+        self.all_lanes = self.some_lanes = np.empty(0, np.int64)
         self.out = np.empty((CANDIDATES, sh.CANDIDATE_FIELDS), np.int64)
         self.pairs = {}
         self.uninitialised = {}
@@ -84,17 +86,27 @@ class RaceChecker:
         table, stride = (self.shared, self.granules) if in_shared else (self.global_, 0)
         offset = 0 if in_shared else self.memory.global_base
         homes = lanes.slot if home is None else home.astype(np.int32)
-        lane = 0
-        while lane < lanes.n:
+        chosen, lane = self._chosen(kind, in_shared, offset, addr, lanes), 0
+        while lane < len(chosen):
             lane, n = sh.check_access(
                 table, self.lines, self.readers, stride, offset, self.shift, addr, nbytes, homes, lanes.slot, lanes.tid,
                 clocks.cta_of, clocks.clock, clocks.base, clocks.warp_base, clocks.dense_index, clocks.dense,
-                clocks.n_threads, self.asynchronous, kind, flags, site, clocks.any_fence, in_shared, self.out, lane,
+                clocks.n_threads, self.asynchronous, kind, flags, site, clocks.any_fence, in_shared, self.warps_meet,
+                self.out, chosen, lane,
             )  # fmt: skip
             if n and report:
                 self._drain(self.out[:n], site, space, addr, lanes, same)
         if kind == sh.STORE and not in_shared and self.count_stores:
             sh.count_stores(self.stores, offset, self.shift, addr, nbytes)
+
+    def _chosen(self, kind, in_shared, offset, addr, lanes):
+        """int64: the lanes that are to be checked."""
+        if len(self.all_lanes) < lanes.n:
+            self.all_lanes, self.some_lanes = np.arange(2 * lanes.n), np.empty(2 * lanes.n, np.int64)
+        if kind != sh.LOAD or self.readers != FEW or self.clocks.any_fence:
+            return self.all_lanes[: lanes.n]
+        n = sh.choose_readers(self.lines, in_shared, offset, self.shift + 5, addr, lanes.slot, self.some_lanes)
+        return self.some_lanes[:n]
 
     def fence(self, site, lanes):
         self.clocks.fence(lanes.slot, lanes.tid, _SCOPE[self.sites[site].scope])

@@ -4,9 +4,10 @@ it.
 A shadow is int32[granules, entries, 3], stored flat; an entry is (stamp, id, cta) with ``stamp`` 0 for "none" and
 ``id = site << 12 | volatile << 11 | strong << 10 | tid``. Entry 0 is the last plain write; then come ``readers``
 different readers of the latest epoch (of different CTAs and warps if there are any); the last two are strong
-writers (atomics, relaxed and volatile stores). With full barriers only, two readers are enough: whoever writes next
-is not both of them. Where a kernel orders parts of a CTA or uses flags, four are kept; among more than four warps
-chance decides, differently for every granule.
+writers (atomics, relaxed and volatile stores). With barriers of whole CTAs and whole warps only, two readers are
+enough, of two warps if there are any, else the latest: whoever writes next is not both of them. Where a kernel orders
+other parts of a CTA or uses flags, four are kept; among more than four warps chance decides, differently for every
+granule.
 
 An earlier access with stamp s by thread u is ordered before thread t of the same CTA if s < base (the last full
 barrier), or u == t, or both are in one warp and s < warp_base (the last full ``bar.warp.sync``), or s < dense[t, u]
@@ -30,7 +31,8 @@ CANDIDATE_FIELDS = 7
 
 
 ENTRY = 3
-RECENT = 256  # granules remembered within one instruction
+RECENT = 256  # granules, or rows of lanes, remembered within one instruction
+ROW = 32  # lanes that are looked at together
 WRITTEN = 255  # in ``lines``: the line was written
 
 
@@ -61,18 +63,75 @@ def _ordered(stamp, other, t, slot, base, warp_base, dense_index, dense, first):
 
 
 @njit(cache=True)
+def choose_readers(lines, in_shared, offset, line_shift, addr, slots, chosen):
+    """Enter in ``chosen`` which lanes of a load may tell something where two readers are enough; return their number.
+
+    Left out are lines that two CTAs have read and nobody has written, the third and further lanes in a row at one
+    address, and the third and further rows of lanes of a CTA at the same, evenly spaced addresses.
+    """
+    n = 0
+    seen = np.full((RECENT, 2), -1, np.int64)  # address and slot of a row, its distance
+    again = np.zeros(RECENT, np.bool_)
+    for first in range(0, len(addr), ROW):
+        row = addr[first : first + ROW]
+        slot, distance = np.int64(slots[first]), np.int64(0)
+        if len(row) == ROW and slots[first + ROW - 1] == slot:
+            distance, odd = row[1] - row[0], np.int64(0)
+            for k in range(1, row.size):
+                odd |= row[k] - row[k - 1] - distance
+            if odd == 0:
+                low, high = (row[0] - offset) >> line_shift, (row[-1] - offset) >> line_shift
+                if not in_shared and _all_quiet(lines, low, high):
+                    continue
+                key = row[0] << 12 | slot
+                place = ((key ^ key >> 9) * 40503 >> 8) & (RECENT - 1)
+                if seen[place, 0] == key and seen[place, 1] == distance:
+                    if again[place]:
+                        continue
+                    again[place] = True
+                else:
+                    seen[place, 0], seen[place, 1], again[place] = key, distance, False
+                if distance == 0:
+                    chosen[n], chosen[n + 1] = first, first + 1
+                    n += 2
+                    continue
+        for k in range(len(row)):
+            i = first + k
+            if not in_shared and lines[(row[k] - offset) >> line_shift] == 32:
+                continue
+            if k > 1 and row[k] == row[k - 1] == row[k - 2] and slots[i] == slots[i - 2]:
+                continue
+            chosen[n] = i
+            n += 1
+    return n
+
+
+@njit(cache=True, inline="always")
+def _all_quiet(lines, first, last):
+    """Whether all of a few lines were read by two CTAs and written by none."""
+    if last < first or last > first + 4:
+        return False
+    for line in range(first, last + 1):
+        if lines[line] != 32:
+            return False
+    return True
+
+
+@njit(cache=True)
 def check_access(
     shadow, lines, readers, slot_stride, offset, shift, addr, nbytes, homes, slots, tids, slot_cta, clock, base,
-    warp_base, dense_index, dense, n_threads, asynchronous, kind, flags, site, flagged, in_shared, out, first_lane,
+    warp_base, dense_index, dense, n_threads, asynchronous, kind, flags, site, flagged, in_shared, warps_meet, out,
+    chosen, start,
 ):  # fmt: skip
     """Compare one instruction's lanes with the shadow, then enter them.
 
     ``kind`` LOAD, STORE or UPDATE; ``flags`` STRONG and VOLATILE; ``asynchronous`` bool per site; ``lines`` uint8 per
     32 granules of global memory: how many were read by two CTAs while nothing wrote any. ``flagged``: fences are in
-    use, so that order may come from flags. Granule of a byte: home * slot_stride + ((addr - offset) >> shift), where
-    ``homes`` are the slots whose shared memory it is. Candidates (unordered pairs, and reads of shared memory that
-    nobody wrote) go to ``out`` int64[cap, 7]. Returns (next lane, candidates): the caller drains ``out`` and calls
-    again while next lane < n.
+    use, so that order may come from flags; ``warps_meet``: there are barriers of warps; ``chosen``: which lanes.
+    Granule of a byte: home * slot_stride + ((addr - offset) >> shift), where ``homes`` are the slots whose shared
+    memory it is. Candidates (unordered pairs, reads of shared memory that nobody wrote) go to ``out`` int64[cap, 7].
+    Returns (next position in ``chosen``, candidates): the caller drains ``out`` and calls again with that as ``start``
+    until all are checked.
     """
     n_out = 0
     room = out.shape[0] - 8 * max(1, nbytes >> shift)
@@ -82,49 +141,45 @@ def check_access(
     width = entries * ENTRY
     strong_at = 3 * (1 + readers)
     slot, cta, floor = -1, np.int64(-1), np.int32(0)
-    settled = np.full(RECENT, -1, np.int64)  # granules of which one more read of this CTA tells nothing
-    last = np.int64(-1)
+    settled = np.full(RECENT, -1, np.int64)  # granules of which one more read by this CTA (or warp) tells nothing
     simple = kind == LOAD and not flagged
     wide = dense.shape[2] > n_threads
     quiet = simple and not in_shared and readers == 2
-    line_shift = shift + 5
-    for i in range(first_lane, len(addr)):
+    for j in range(start, len(chosen)):
         if n_out >= room:
-            return i, n_out
-        if addr[i] == last and slots[i] == slot:
-            continue  # as the lane before
+            return j, n_out
+        i = chosen[j]
         byte = addr[i] - offset
-        if quiet and lines[byte >> line_shift] == 32 and lines[(byte + nbytes - 1) >> line_shift] == 32:
-            continue  # every granule of this line was read by two CTAs and written by none
         if slots[i] != slot:
             slot = slots[i]
             cta, floor = slot_cta[slot], base[slot]
         first = homes[i] * slot_stride
         g0 = first + (byte >> shift)
         g1 = first + ((byte + nbytes - 1) >> shift)
-        place, key = g0 * 40503 >> 8 & (RECENT - 1), g0 << 16 | slot  # its granules: g0 tells, all lanes want as many
+        t = tids[i]
+        key = (g0 << 16 | slot) << 5 | (t >> 5 if warps_meet else 0)  # its granules: g0 tells, all lanes want as many
+        place = (g0 + (key & 31)) * 40503 >> 8 & (RECENT - 1)
         if simple and settled[place] == key:
-            last = addr[i]
             continue
         enough = 0
-        t = tids[i]
         stamp = clock[slot, t]
         me = tail | t
         for g in range(g0, g1 + 1):
             c = g * width
             w = shadow[c]
-            if (
+            ordered = (
                 simple
                 and shadow[c + strong_at] == 0
                 and ((w == 0 and not in_shared) or (w != 0 and w < floor and shadow[c + 2] == cta))
-            ):
-                if _readers_are_enough(shadow, c, readers, cta, floor):
+            )
+            if ordered:
+                if _readers_are_enough(shadow, c, readers, cta, t, floor, warps_meet, warp_base[slot]):
                     enough += 1
                     continue  # the commonest case: nothing to compare, nothing to enter
                 if shadow[c + 3] == stamp and shadow[c + 5] == cta and shadow[c + 4] & TID == t:
                     continue
             written = shadow[c] | shadow[c + strong_at]
-            for e in range(entries):
+            for e in range(entries if ordered else 0, entries):
                 if kind == LOAD and 1 <= e <= readers:
                     continue
                 s = shadow[c + 3 * e]
@@ -156,7 +211,8 @@ def check_access(
                 out[n_out, LANE], out[n_out, GRANULE] = i, g
                 n_out += 1
             if kind == LOAD:
-                shared_by_two = _enter_reader(shadow, c, readers, stamp, me, cta, t, floor, g)
+                warp_floors = warp_base[slot]
+                shared_by_two = _enter_reader(shadow, c, readers, stamp, me, cta, t, floor, warps_meet, warp_floors, g)
                 if quiet and written == 0 and shared_by_two and lines[g >> 5] < 32:
                     lines[g >> 5] += 1
                 continue
@@ -170,28 +226,38 @@ def check_access(
                 shadow[c], shadow[c + 1], shadow[c + 2] = stamp, me, cta
         if enough == g1 - g0 + 1:
             settled[place] = key
-    return len(addr), n_out
+    return len(chosen), n_out
 
 
 @njit(cache=True, inline="always")
-def _readers_are_enough(shadow, c, readers, cta, floor):
-    """Whether entering a read by any thread of the CTA would tell nothing new: see ``_enter_reader``."""
+def _readers_are_enough(shadow, c, readers, cta, t, floor, warps_meet, warp_floors):
+    """Whether entering a read by any thread of the CTA (of ``t``'s warp, where warps meet) would tell nothing new: see
+    ``_enter_reader``.
+    """
     s1, s2 = shadow[c + 3], shadow[c + 6]
     if s1 == 0 or s2 == 0:
         return False
     if shadow[c + 5] != shadow[c + 8]:
         return True
-    return (
-        readers == 2
-        and shadow[c + 5] == cta
-        and s1 >= floor
-        and s2 >= floor
-        and not (shadow[c + 4] | shadow[c + 7]) & STRONG
-    )
+    if readers != 2 or shadow[c + 5] != cta or s1 < floor or s2 < floor or (shadow[c + 4] | shadow[c + 7]) & STRONG:
+        return False
+    return not warps_meet or _outdated(shadow, c, t >> 5, warp_floors) < 0
+
+
+@njit(cache=True, inline="always")
+def _outdated(shadow, c, warp, warp_floors):
+    """Which of two readers of one CTA a reader of ``warp`` replaces: the older one, where both are of another warp, or
+    it is of this one and known to it. -1: neither.
+    """
+    first = (shadow[c + 4] & TID) >> 5
+    if first != (shadow[c + 7] & TID) >> 5:
+        return -1
+    older = c + 3 if shadow[c + 3] < shadow[c + 6] else c + 6
+    return older if warp != first or shadow[older] < warp_floors[first] else -1
 
 
 @njit(cache=True)
-def _enter_reader(shadow, c, readers, stamp, me, cta, t, floor, granule):
+def _enter_reader(shadow, c, readers, stamp, me, cta, t, floor, warps_meet, warp_floors, granule):
     """Enter a reader: keep different threads, of different CTAs and warps if possible, plain readers rather than
     strong ones. Returns whether this was the second CTA among the readers.
     """
@@ -219,7 +285,11 @@ def _enter_reader(shadow, c, readers, stamp, me, cta, t, floor, granule):
             weak = e
     if free < 0 and me & STRONG == 0:
         free = weak
-    if free < 0:
+    if free < 0 and warps_meet and readers == 2 and not foreign:
+        free = _outdated(shadow, c, t >> 5, warp_floors)
+        if free < 0 or me & STRONG:
+            return False
+    elif free < 0:
         if me & STRONG or (covered and not foreign):
             return False
         pick = (granule * 40503 + t * 9176 + stamp) >> 4
