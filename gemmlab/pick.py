@@ -71,14 +71,15 @@ class Plan:
             whole, left = divmod(tiles, workers)
             parts = max(1, min(workers // left, steps))
             length = whole * steps + cdiv(steps, parts)
-            text = f"{whole} x {steps} steps on {workers}, then {left} tiles in {parts} part{'s' * (parts > 1)}"
+            text = f"{whole} x {steps} steps, then " if whole else ""
+            text += f"{left} tiles in {parts} part{'s' * (parts > 1)}"
         elif self.split == "even":
             length, parts = tiles * steps / workers, max(2, cdiv(workers, tiles))
             text = f"{length:.1f} steps for each of {workers}"
         joined = self.join[0] + self.join[1] * parts if parts > 1 else 0.0
         spent = START + length * step + rounds * self.end + self.last + (rounds - 1) * self.again + joined
         least = 2 * M * N * K / POWER_TFLOPS / 1e6
-        text += f" of {step:.2f} µs" + (f", {joined:.1f} µs to join parts" if joined else "")
+        text += f" of {step:.2f} µs" + (f", {joined:.1f} µs to join" if joined else "")
         return max(spent, least), text + (f"; power allows {show_time(least)}" if least > spent else "")
 
     def _parts(self, tiles: int, workers: int, steps: int) -> int:

@@ -285,7 +285,7 @@ for kernel, c in counters.items():
           f"CTAs on an SM: {held.blocks}, warps: {held.warps}")
 
 # %% [markdown]
-# TMA and `wgmma` have no lanes with addresses; the emulator models their access to shared memory in chunks of 16 bytes.
+# TMA and `wgmma` have no lanes with addresses; the emulator counts their access to shared memory in chunks of 16 bytes.
 # With the 128-byte swizzle, eight chunks of a row go to eight different groups of banks:
 
 # %%

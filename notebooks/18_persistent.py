@@ -161,7 +161,7 @@ SHAPES = [(256, 256, 128), (136, 264, 200)]
 gl.check("k18_cooperative", shapes=SHAPES, backend="emulator")
 
 # %% [markdown]
-# On two SMs, four tiles make two rounds. The producer's blue marks run through the tiles' ends:
+# On two SMs, four tiles make two rounds. The producer's light marks run through the tiles' ends:
 
 # %%
 events = gl.trace_events("k18_cooperative", 512, 512, 256, sms=2)
@@ -184,7 +184,7 @@ for kernel, c in counters.items():
     loads = c.total(space="global", op="ld").bytes / 256**3
     excess = c.total(space="shared").excess_wavefronts
     print(f"{kernel:16} {loads:.4f} bytes from L2 per FMA,",
-          f"{excess} excess wavefronts (modelled)")
+          f"{excess} excess wavefronts")
 
 # %%
 gl.plots.bank_grid(gl.trace("k18_pingpong", 256, 128, 64))
@@ -241,7 +241,7 @@ gl.plots.tile_order(ORDERS, tiles=(32, 32), wave=66, tile=(256, 256), measured=h
 
 # %% [markdown]
 # Groups halve the bytes from DRAM, and the speed stays: 2.5 GB in 1.5 ms are 1.6 TB/s, well below what DRAM gives. An
-# order is worth its line where DRAM is near its limit, or energy, and costs nothing.
+# order is worth its line where DRAM is near its limit, and costs nothing.
 
 # %% [markdown]
 # ## Measure
@@ -264,20 +264,22 @@ for shape in SHAPES:
 
 # %%
 gl.plots.recorded_roofline(
-    "H200", "bfloat16", kernels=LADDER, bytes="measured DRAM", linear=True
+    "H200", "bfloat16", kernels=PERSISTENT, bytes="measured DRAM", linear=True
 )
 
 # %% [markdown]
 # ## The last steps: instructions and power
 #
 # A warpgroup issues four `wgmma` per step; what stands between them delays the next. So descriptors are not computed
-# anew in every step: they stay in registers, and an addition moves them. Count what is left in the main loop:
+# anew in every step: they stay in registers, and an addition moves them. **Predict** how many instructions a warp's
+# step takes in all:
 
 # %%
 gl.verdict("k18_cooperative")
 
 # %% [markdown]
-# After that, time is no longer the limit, but energy. The rates above are bursts. What does a long run give?
+# Some fifty, waits included, in 1,024 cycles. After that, time is no longer the limit, but energy. The rates above are
+# bursts. What does a long run give?
 
 # %%
 for kernel in PERSISTENT[1:]:

@@ -70,7 +70,8 @@ for tile in ((128, 128), (128, 256), (256, 160), (192, 200)):
 
 # %% [markdown]
 # 12 × 11 tiles of 192 × 200 are exactly 132: one wave. Nothing but habit asks for powers of two:
-#
+
+# %% [markdown]
 # - `wgmma` takes any multiple of 8 columns. Three consumer warpgroups have 64 rows each and 100 accumulators a thread;
 #   with four warpgroups a thread of the producer may keep 32 registers, one of a consumer 160.
 # - 200 columns of `B` are three boxes of 64 and one of 8, which comes by a tensor map of its own. In shared memory its
@@ -85,7 +86,8 @@ print(text[text.index("  } else {") : text.index("  __syncwarp")])
 # `store_vectors` turns each warp's rows round in shared memory, so that a lane writes 16 bytes of `C`, not 4. The same
 # kernel with tiles of 64 × 128 and one consumer makes 128 tiles of 1024². Smaller tiles read more bytes per FLOP,
 # though: 16 tiles of 128 × 128 cannot become 128 that way. What is left to cut is K.
-#
+
+# %% [markdown]
 # ## The idea: four ways to share a tile
 #
 # | | who shares | parts meet in | sum |
@@ -227,7 +229,8 @@ gl.check(sliced_k, rule=rule)
 #
 # Between CTAs there is no barrier short of the grid's end (or of a cluster's). A part goes to global memory, then a
 # flag says so. Four things make that right:
-#
+
+# %% [markdown]
 # 1. **Release and acquire.** The data is written *before* `st.release` of the flag, and read after `ld.acquire` has
 #    seen it. A lane signals for its warp, behind `__syncwarp`: each lane tells another reader.
 # 2. **A fixed order.** Parts are added in the order of their numbers, not of arrival: FP32 addition is not associative,
@@ -270,26 +273,20 @@ for what, (old, new) in BREAKS.items():
 
 # %%
 WAYS = ("k18_pingpong", "k19_sliced_k", "k19_split_k_cluster4")
-WAYS += ("k19_split_k", "k19_stream_k")
 MOVES = {
-    "tiles": ("cp.async.bulk.tensor", "global", "ld"),
-    "parts out": ("st.global.v4", "global", "st"),
-    "parts in": ("ld.global.v4", "global", "ld"),
-    "from peers": ("ld.shared::cluster", "shared", "ld"),
+    "tiles": ("global", "ld", "cp.async.bulk.tensor"),
+    "parts out": ("global", "st", "st.global.v4"),
+    "parts in": ("global", "ld", "ld.global.v4"),
+    "from peers": ("shared", "ld", "ld.shared::cluster"),
 }
-print("MB requested".ljust(20), *(f"{what:>11}" for what in MOVES), " excess wavefronts")
-for kernel in WAYS:
-    counted = gl.count(kernel, 256, 256, 1024)
-    moved = [
-        sum(
-            s.bytes
-            for s in counted.sites
-            if s.opcode.startswith(name) and [s.space, s.op] == kind
-        )
-        for name, *kind in MOVES.values()
-    ]
-    excess = counted.total(space="shared").excess_wavefronts
-    print(f"{kernel:20}", *(f"{n / 1e6:11.2f}" for n in moved), f"{excess:11}")
+print("MB requested".ljust(20), *(f"{what:>10}" for what in MOVES), "excess wavefronts")
+for kernel in (*WAYS, "k19_split_k", "k19_stream_k"):
+    c, moved = gl.count(kernel, 256, 256, 1024), dict.fromkeys(MOVES, 0)
+    for what, (space, op, start) in MOVES.items():
+        sites = (s for s in c.sites if (s.space, s.op) == (space, op))
+        moved[what] = sum(s.bytes for s in sites if s.opcode.startswith(start)) / 1e6
+    excess = c.total(space="shared").excess_wavefronts
+    print(f"{kernel:20}", *(f"{mb:10.2f}" for mb in moved.values()), f"{excess:10}")
 
 # %% [markdown]
 # ## Predict, then measure
