@@ -94,19 +94,21 @@ class RaceChecker:
                 clocks.n_threads, self.asynchronous, kind, flags, site, clocks.any_fence, in_shared, self.warps_meet,
                 self.out, chosen, lane,
             )  # fmt: skip
-            if n and report:
+            if n and len(chosen) < lanes.n:
+                chosen, lane = self.all_lanes[: lanes.n], 0  # something is wrong: let all lanes say it
+            elif n and report:
                 self._drain(self.out[:n], site, space, addr, lanes, same)
         if kind == sh.STORE and not in_shared and self.count_stores:
             sh.count_stores(self.stores, offset, self.shift, addr, nbytes)
 
     def _chosen(self, kind, in_shared, offset, addr, lanes):
-        """int64: the lanes that are to be checked."""
+        """int64: the lanes that are checked first; the others tell nothing where these find nothing."""
         if len(self.all_lanes) < lanes.n:
             self.all_lanes, self.some_lanes = np.arange(2 * lanes.n), np.empty(2 * lanes.n, np.int64)
         if kind != sh.LOAD or self.readers != FEW or self.clocks.any_fence:
             return self.all_lanes[: lanes.n]
-        n = sh.choose_readers(self.lines, in_shared, offset, self.shift + 5, addr, lanes.slot, self.some_lanes)
-        return self.some_lanes[:n]
+        where = self.lines, in_shared, offset, self.shift + 5
+        return self.some_lanes[: sh.choose_readers(*where, addr, lanes.slot, lanes.tid, self.some_lanes)]
 
     def fence(self, site, lanes):
         self.clocks.fence(lanes.slot, lanes.tid, _SCOPE[self.sites[site].scope])

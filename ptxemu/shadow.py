@@ -31,8 +31,8 @@ CANDIDATE_FIELDS = 7
 
 
 ENTRY = 3
-RECENT = 256  # granules, or rows of lanes, remembered within one instruction
-ROW = 32  # lanes that are looked at together
+RECENT = 256  # granules, or rows of addresses, remembered within one instruction
+ROW = 32  # lanes of a warp, looked at together
 WRITTEN = 255  # in ``lines``: the line was written
 
 
@@ -63,11 +63,11 @@ def _ordered(stamp, other, t, slot, base, warp_base, dense_index, dense, first):
 
 
 @njit(cache=True)
-def choose_readers(lines, in_shared, offset, line_shift, addr, slots, chosen):
+def choose_readers(lines, in_shared, offset, line_shift, addr, slots, tids, chosen):
     """Enter in ``chosen`` which lanes of a load may tell something where two readers are enough; return their number.
 
-    Left out are lines that two CTAs have read and nobody has written, the third and further lanes in a row at one
-    address, and the third and further rows of lanes of a CTA at the same, evenly spaced addresses.
+    Left out are lines that two CTAs have read and nobody has written, the third and further neighbours of a warp at one
+    address, and the third and further warps of a CTA at the same, evenly spaced addresses.
     """
     n = 0
     seen = np.full((RECENT, 2), -1, np.int64)  # address and slot of a row, its distance
@@ -75,7 +75,7 @@ def choose_readers(lines, in_shared, offset, line_shift, addr, slots, chosen):
     for first in range(0, len(addr), ROW):
         row = addr[first : first + ROW]
         slot, distance = np.int64(slots[first]), np.int64(0)
-        if len(row) == ROW and slots[first + ROW - 1] == slot:
+        if len(row) == ROW and slots[first + ROW - 1] == slot and tids[first] >> 5 == tids[first + ROW - 1] >> 5:
             distance, odd = row[1] - row[0], np.int64(0)
             for k in range(1, row.size):
                 odd |= row[k] - row[k - 1] - distance
@@ -99,8 +99,9 @@ def choose_readers(lines, in_shared, offset, line_shift, addr, slots, chosen):
             i = first + k
             if not in_shared and lines[(row[k] - offset) >> line_shift] == 32:
                 continue
-            if k > 1 and row[k] == row[k - 1] == row[k - 2] and slots[i] == slots[i - 2]:
-                continue
+            if k > 1 and row[k] == row[k - 1] == row[k - 2]:
+                if slots[i] == slots[i - 2] and tids[i] >> 5 == tids[i - 2] >> 5:
+                    continue
             chosen[n] = i
             n += 1
     return n
