@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gemmlab import compat
 
 MIN_CC = (7, 5)  # CUDA 13 dropped what came before Turing
+BOOK_CC = (9, 0)  # runs every kernel of the book
 EMULATE = 'kernels run on the emulator (backend="emulator")'
 
 
@@ -78,7 +79,10 @@ def detect(driver, import_cupy, system: str) -> Device:
         wheel = "cupy-cuda13x" if version >= 13000 else "cupy-cuda12x"
         return Device("unsupported", reason=f"CuPy is missing: pip install {wheel}; until then {EMULATE}", **facts)
     target = target_of(cc)
-    return Device("gpu", target=target, reason=f"{name} ({target}) runs kernels natively", **facts)
+    reason = f"{name} ({target}) runs kernels natively"
+    if cc != BOOK_CC:
+        reason += " where it has their instructions; the others run on the emulator"
+    return Device("gpu", target=target, reason=reason, **facts)
 
 
 def _query(driver):

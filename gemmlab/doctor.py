@@ -6,16 +6,11 @@ import platform
 from dataclasses import dataclass
 
 from gemmlab import compat
+from gemmlab.backend import obstacle
 from gemmlab.device import Device, device
+from gemmlab.regions import runs
+from kernels import LADDER
 
-# The chapters' kernels by the targets that they need: (chapters, least capability, exactly that capability only).
-PARTS = (
-    ("02–10", (7, 5), False),
-    ("11–13", (8, 0), False),
-    ("14–21", (9, 0), True),
-    ("22–23", (10, 0), True),
-    ("24", (12, 0), False),
-)
 PACKAGES = ("numpy", "numba", "numba-cuda", "cuda-bindings", "ml_dtypes", "jupyter-book")
 
 
@@ -44,10 +39,7 @@ def diagnose() -> Diagnosis:
     rows.append(("why", here.reason))
     if here.driver:
         rows.append(("driver", f"CUDA {here.driver}"))
-    native = [chapters for chapters, cc, exact in PARTS if runs(here, cc, exact)]
-    emulated = [chapters for chapters, cc, exact in PARTS if not runs(here, cc, exact)]
-    rows.append(("natively", _chapters(native)))
-    rows.append(("emulated", _chapters(emulated)))
+    rows += chapters(here)
     rows.append(("Python", f"{platform.python_version()} on {platform.system()}"))
     packages = [*PACKAGES, compat.cupy_distribution() or "cupy"]
     rows.append(("packages", ", ".join(f"{name} {compat.version(name)}" for name in packages if compat.version(name))))
@@ -66,12 +58,18 @@ def diagnose() -> Diagnosis:
     return Diagnosis(tuple(rows), tuple(advice), here)
 
 
-def _chapters(ranges: list[str]) -> str:
-    if not ranges:
-        return "nothing"
-    return "every chapter" if len(ranges) == len(PARTS) else f"chapters {', '.join(ranges)}"
+def chapters(here: Device) -> list[tuple[str, str]]:
+    """Return ("natively" | "in part" | "emulated", chapters) by how many of a chapter's kernels run on `here`."""
+    able = {}
+    for spec in LADDER:
+        able.setdefault(int(spec.chapter), []).append(here.kind == "gpu" and not obstacle(spec))
+    found = {"natively": [], "in part": [], "emulated": []}
+    for chapter, each in sorted(able.items()):
+        found["natively" if all(each) else "in part" if any(each) else "emulated"].append(chapter)
+    rows = [(how, _ranges(some) if len(some) < len(able) else "every chapter") for how, some in found.items()]
+    return [(how, text) for how, text in rows if how != "in part" or found[how]]
 
 
-def runs(here: Device, cc: tuple[int, int], exact: bool) -> bool:
-    """Say whether kernels that need `cc` (exactly it, if `exact`) run natively on `here`."""
-    return here.kind == "gpu" and (here.cc == cc if exact else here.cc >= cc)
+def _ranges(numbers: list[int]) -> str:
+    spans = [f"{first:02}" if first == last else f"{first:02}–{last:02}" for first, last in runs(numbers)]
+    return f"chapter{'s' * (len(numbers) > 1)} {', '.join(spans)}" if spans else "nothing"

@@ -4,8 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from gemmlab import compat
-from gemmlab.device import detect, device, target_of
+from gemmlab import backend, compat
+from gemmlab.device import Device, detect, device, target_of
+from gemmlab.doctor import chapters
 
 
 def driver(cc=(9, 0), version=13000, init=0, count=1, name=b"NVIDIA H200\0\0"):
@@ -37,6 +38,20 @@ def test_usable_gpu():
     found = detect(driver(), cupy, "Linux")
     assert (found.kind, found.name, found.cc) == ("gpu", "NVIDIA H200", (9, 0))
     assert (found.target, found.driver, found.sms, found.shared_per_block) == ("sm_90a", "13.0", 132, 232448)
+    assert found.reason == "NVIDIA H200 (sm_90a) runs kernels natively"
+    assert detect(driver((7, 5), name=b"Tesla T4"), cupy, "Linux").reason.endswith("the others run on the emulator")
+
+
+@pytest.mark.parametrize(
+    ("cc", "shared", "natively", "emulated"),
+    [((7, 5), 65536, "03–08", "11–19"), ((9, 0), 232448, "every chapter", "nothing"), ((10, 0), 232448, "03–13", "15–19")],
+)
+def test_the_doctor_sorts_chapters_by_their_kernels(monkeypatch, cc, shared, natively, emulated):
+    here = Device("gpu", "a GPU", cc, target_of(cc), shared_per_block=shared)
+    monkeypatch.setattr(backend, "device", lambda: here)
+    rows = dict(chapters(here))
+    assert natively in rows["natively"] and emulated in rows["emulated"]
+    assert ("in part" in rows) == (natively != "every chapter")
 
 
 @pytest.mark.parametrize(
