@@ -30,12 +30,17 @@ __device__ __forceinline__ void store_vectors(const float (&acc)[TILE_N / 2], T*
     }
   }
   __syncwarp();
+  // NOTE: with an odd number of 16-byte units, some rows begin in the middle of a 32-byte sector: their lanes start one
+  // unit later, so that a sector's two halves are always written by one instruction.
+  constexpr int PLACES = CHUNKS + CHUNKS % 2;
 #pragma unroll
-  for (int i = lane; i < 16 * CHUNKS; i += 32) {
-    int row = i / CHUNKS, column = i % CHUNKS * 8;
-    if (m + row >= M || n + column >= N) continue;
+  for (int i = lane; i < 16 * PLACES; i += 32) {
+    int row = i / PLACES;
+    size_t begin = static_cast<size_t>(m + row) * N + n;
+    int column = (i % PLACES - (CHUNKS % 2 ? static_cast<int>(begin / 8 % 2) : 0)) * 8;
+    if (column < 0 || column >= TILE_N || m + row >= M || n + column >= N) continue;
     const T* from = staging + row * PITCH + column;
-    T* c = C + static_cast<size_t>(m + row) * N + n + column;
+    T* c = C + begin + column;
     if (N % 8 == 0)
       *reinterpret_cast<uint4*>(c) = *reinterpret_cast<const uint4*>(from);
     else  // not every row starts at a multiple of 16 bytes
