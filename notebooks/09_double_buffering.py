@@ -234,7 +234,8 @@ gl.plots.lines(
 )
 
 # %% [markdown]
-# Now with sliders: how many buffers hide a load of 600? Does a producer need as many?
+# Now with sliders: how many buffers hide a load of 400 behind a multiply of 100? With fewer buffers, which order waits
+# less, that of the threads that multiply or that of a producer?
 
 # %%
 gl.widgets.stage_explorer(load=300, compute=100, stages=2)
