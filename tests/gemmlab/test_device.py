@@ -44,7 +44,11 @@ def test_usable_gpu():
 
 @pytest.mark.parametrize(
     ("cc", "shared", "natively", "emulated"),
-    [((7, 5), 65536, "03–08", "11–19"), ((9, 0), 232448, "every chapter", "nothing"), ((10, 0), 232448, "03–13", "15–19")],
+    [
+        ((7, 5), 65536, "03–08", "11–19"),
+        ((9, 0), 232448, "every chapter", "nothing"),
+        ((10, 0), 232448, "03–13", "15–19"),
+    ],
 )
 def test_the_doctor_sorts_chapters_by_their_kernels(monkeypatch, cc, shared, natively, emulated):
     here = Device("gpu", "a GPU", cc, target_of(cc), shared_per_block=shared)
