@@ -32,7 +32,6 @@ class AsyncChecks(BulkChecks):
         self.live = {}
         self.words = np.zeros(2 * slots * self.row, bool)  # which 8-byte words are mbarriers
         self.map_fences = set()  # slots whose CTA has acquired maps in global memory
-        self.global_fences = set()  # CTAs that executed a proxy fence for global memory
         self.maps = {}  # serial of a load under way -> address of its map in global memory
         self.asynchronous = observer.proxies.asynchronous
 

@@ -44,8 +44,9 @@ class BulkChecks(ProxyChecks):
 
     def _in_global(self, copy, site, tid):
         """Its accesses to global memory; a store's as of a moment that nobody knows yet: see ``bulk_written``."""
-        if copy.load:
+        if self.observer.proxies.everywhere and not copy.echo:
             self._global_proxy(copy, site)
+        if copy.load:
             self._shadow(site, "global", copy, copy.span(), tid)
             return
         clock, here = self.clocks.clock, (copy.slot, tid)

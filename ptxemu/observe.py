@@ -312,8 +312,6 @@ class Observer:
                     self.async_.map_fences.update(lanes.slot.tolist())
             elif self.proxies and ("proxy.async" in opcode or "mbarrier_init" in opcode):
                 self.proxies.fence(opcode, lanes)
-                if self.async_ and "proxy.async" in opcode and "shared" not in opcode:
-                    self.async_.global_fences.update(self.slot_cta[lanes.slot].tolist())
         elif self.race:
             self.race.fence(site, lanes)
 

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from . import shadow as sh
+from .proxy_global import GlobalFences
 
 FENCES = 4  # latest fences remembered per thread
 DATA, INIT = 0, 1  # kinds of fence: fence.mbarrier_init covers initialisations only
@@ -50,6 +51,8 @@ class Proxies:
 
     def __init__(self, race, slots, n_threads):
         self.race, self.asynchronous, self.n_threads = race, race.asynchronous, n_threads
+        writes = any(s.op in ("st", "atom", "red") and s.space in ("global", "generic") for s in race.sites)
+        self.everywhere = GlobalFences(race.clocks) if writes else None
         self.stamps = np.zeros((2, slots, n_threads, FENCES), np.int32)  # of each thread's latest fences
         self.known = {}  # (kind, slot) -> {warp: its latest fences (threads, stamp, what was ordered before)}
         self.latest = np.zeros(n_threads, np.int32)
@@ -97,6 +100,8 @@ class Proxies:
                 for kind in kinds:
                     latest = self.known.setdefault((kind, slot), {}).setdefault(warp, deque(maxlen=FENCES))
                     latest.append((mine, stamp, row))
+                if self.everywhere and DATA in kinds and "shared" not in opcode:
+                    self.everywhere.add(slot, mine, stamp, row)
             clocks.clock[slot, tids] = stamp
             for kind in kinds:
                 self.stamps[kind, slot, tids, 1:] = self.stamps[kind, slot, tids, :-1]

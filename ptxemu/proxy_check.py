@@ -45,24 +45,29 @@ class ProxyChecks:
         self.say("missing-proxy-fence", site, copy.lane, words, other_site, severity)
 
     def _global_proxy(self, copy, site):
-        """Stores of this launch to the global memory that a load reads, where neither block has executed a proxy fence
-        for global memory at all.
-        """
+        """Writes of threads to the global memory of a copy, which no proxy fence makes known to it."""
         race, observer = self.observer.race, self.observer
-        if int(observer.slot_cta[self._thread(copy.lane)[0]]) in self.global_fences:
-            return
         granules = (copy.span() - race.memory.global_base >> race.shift)[:, None] + np.arange(16 >> race.shift)
         if not (race.lines[granules >> 5] == sh.WRITTEN).any():
             return
         table = race.global_.reshape(-1, race.entries, sh.ENTRY)
         written = table[granules.ravel()][:, [0, -2, -1]].reshape(-1, sh.ENTRY)
         stamp, who, cta = written.T
-        generic = (stamp != 0) & ~race.asynchronous[who >> sh.SITE_SHIFT] & ~np.isin(cta, list(self.global_fences))
-        if generic.any():
-            _, entry, block = written[np.flatnonzero(generic)[0]].tolist()
-            name, other_site = observer.name.text(block, entry & sh.TID), entry >> sh.SITE_SHIFT
-            words = f"copies global memory that {name} wrote at {self.line(other_site)} without a fence.proxy.async"
-            self.say("missing-proxy-fence", site, copy.lane, words, other_site)
+        generic = (stamp != 0) & ~race.asynchronous[who >> sh.SITE_SHIFT]
+        slot, tid = self._thread(copy.lane)
+        bounds = observer.proxies.bounds(slot, tid)
+        for block in np.unique(cta[generic]).tolist():
+            mine = np.unique(written[generic & (cta == block)], axis=0)
+            threads = mine[:, 1] & sh.TID
+            bad = observer.proxies.everywhere.unseen(slot, tid, bounds, block, threads, mine[:, 0])
+            if bad.any():
+                entry = int(mine[np.flatnonzero(bad)[0], 1])
+                name, other_site = observer.name.text(block, entry & sh.TID), entry >> sh.SITE_SHIFT
+                verb = "copies" if copy.load else "copies to"
+                words = f"{verb} global memory that {name} wrote at {self.line(other_site)}"
+                words += ", and no fence.proxy.async (of all memory, or .global) stands between"
+                self.say("missing-proxy-fence", site, copy.lane, words, other_site)
+                return
 
     def bad_map(self, site, lane, address, view, rank):
         if view is None:

@@ -37,14 +37,14 @@ def c(rows=56):
     return tmap(f32(rows, 32), (32, 8))
 
 
-def shared_map():
+def shared_map(tiles=1):
     """A tensor map and the array that it is of: the kernel has both."""
-    array = ptxemu.Array(f32(8, 32), name="W")
-    return ptxemu.TensorMap(array, "float32", (32, 8), (128,), (32, 8), (1, 1)), array
+    array = ptxemu.Array(f32(8 * tiles, 32), name="W")
+    return ptxemu.TensorMap(array, "float32", (32, 8 * tiles), (128,), (32, 8), (1, 1)), array
 
 
-def flag():
-    return np.zeros(1, np.uint32)
+def flag(n=1):
+    return np.zeros(n, np.uint32)
 
 
 def narrow():
@@ -87,6 +87,12 @@ VALID = {
     "hints": (1, 256, lambda: (a(), c(8)), 1, COLUMN[:8] + 1),
     "store_then_flag": (2, 256, lambda: (*shared_map(), f32(256), flag()), 2, ramp(256)),
     "workspace_then_tma": (2, 256, lambda: (*shared_map(), f32(256), flag()), 2, ramp(256)),
+    "rounds_ahead": (
+        2, 256, lambda: (*shared_map(9), f32(9, 256), flag(9), 9), 2, np.arange(0, 9000, 1000)[:, None] + ramp(256)
+    ),
+    "one_fences_for_all": (2, 256, lambda: (*shared_map(), f32(256), flag()), 2, ramp(256)),
+    "relay_fences": (3, 256, lambda: (*shared_map(), f32(256), flag(2)), 2, ramp(256)),
+    "own_workspace": (1, 256, lambda: (*shared_map(), f32(256)), 2, ramp(256) + 1),
     "red_release": (6, 32, lambda: (ramp(6, 32), f32(6, 32), f32(32), flag()), 2, ramp(6, 32).sum(0)),
     "backoff": (1, 256, lambda: (a(), f32(256)), 1, COLUMN[:8]),
     "in_place_transform": (1, 256, lambda: (a(), c(), 7), 1, COLUMN.reshape(7, 8, 32)[:, ::-1, ::-1]),
@@ -108,6 +114,11 @@ BROKEN = {
     "flag_after_read_wait": (2, 256, lambda: (*shared_map(), f32(256), flag()), "race-global"),
     "read_back": (1, 256, lambda: (*shared_map(), f32(256)), "race-global"),
     "workspace_without_proxy_fence": (2, 256, lambda: (*shared_map(), f32(256), flag()), "missing-proxy-fence"),
+    "workspace_shared_fences": (2, 256, lambda: (*shared_map(), f32(256), flag()), "missing-proxy-fence"),
+    "workspace_fences_too_early": (2, 256, lambda: (*shared_map(), f32(256), flag()), "missing-proxy-fence"),
+    "second_round_without_fence": (2, 256, lambda: (*shared_map(3), f32(768), flag(3), 3), "missing-proxy-fence"),
+    "one_writer_fences": (2, 256, lambda: (*shared_map(), f32(256), flag()), "missing-proxy-fence"),
+    "zeros_then_tensor_store": (1, 256, lambda: (*shared_map(), f32(256)), "missing-proxy-fence"),
     "own_global_then_tma": (1, 256, lambda: (*shared_map(), f32(256)), "missing-proxy-fence"),
     "one_group_releases": (1, 288, lambda: (a(), f32(256), 7), "race-shared"),
     "used_after_inval": (1, 256, lambda: (a(), f32(512)), "mbarrier-uninitialised"),

@@ -65,6 +65,110 @@ extern "C" __global__ void workspace_without_proxy_fence(map_t w, float* wp, flo
   }
 }
 
+extern "C" __global__ void workspace_shared_fences(map_t w, float* wp, float* out, unsigned* flag) {
+  __shared__ alignas(128) float tile[8][32];
+  __shared__ mbar_t b;
+  int t = threadIdx.x;
+  if (blockIdx.x == 0) {
+    wp[t] = t;  // other
+    fence_async();
+    __syncthreads();
+    if (t == 0) raise_flag(flag);
+  } else {
+    init_one(&b, 1);
+    if (t == 0) {
+      await(flag, 1);
+      fence_async();
+      arrive_expect(&b, 1024);
+      load2(tile, &w, 0, 0, &b);  // here
+    }
+    wait(&b, 0);
+    out[t] = tile[t / 32][t % 32];
+  }
+}
+
+extern "C" __global__ void workspace_fences_too_early(map_t w, float* wp, float* out, unsigned* flag) {
+  __shared__ alignas(128) float tile[8][32];
+  __shared__ mbar_t b;
+  int t = threadIdx.x;
+  if (blockIdx.x == 0) {
+    asm volatile("fence.proxy.async;" ::: "memory");
+    wp[t] = t;  // other
+    __syncthreads();
+    if (t == 0) raise_flag(flag);
+  } else {
+    init_one(&b, 1);
+    if (t == 0) {
+      asm volatile("fence.proxy.async;" ::: "memory");
+      await(flag, 1);
+      arrive_expect(&b, 1024);
+      load2(tile, &w, 0, 0, &b);  // here
+    }
+    wait(&b, 0);
+    out[t] = tile[t / 32][t % 32];
+  }
+}
+
+extern "C" __global__ void second_round_without_fence(map_t w, float* wp, float* out, unsigned* flag, int rounds) {
+  __shared__ alignas(128) float tile[8][32];
+  __shared__ mbar_t b;
+  int t = threadIdx.x;
+  if (blockIdx.x == 0) {
+    for (int i = 0; i < rounds; ++i) {
+      wp[256 * i + t] = t;  // other
+      if (i == 0) asm volatile("fence.proxy.async;" ::: "memory");
+      __syncthreads();
+      if (t == 0) raise_flag(flag + i);
+    }
+  } else {
+    init_one(&b, 1);
+    for (int i = 0; i < rounds; ++i) {
+      if (t == 0) {
+        await(flag + i, 1);
+        arrive_expect(&b, 1024);
+        load2(tile, &w, 0, 8 * i, &b);  // here
+      }
+      wait(&b, i & 1);
+      out[256 * i + t] = tile[t / 32][t % 32];
+      fence_async();
+      __syncthreads();
+    }
+  }
+}
+
+extern "C" __global__ void one_writer_fences(map_t w, float* wp, float* out, unsigned* flag) {
+  __shared__ alignas(128) float tile[8][32];
+  __shared__ mbar_t b;
+  int t = threadIdx.x;
+  if (blockIdx.x == 0) {
+    wp[t] = t;  // other
+    if (t == 0) asm volatile("fence.proxy.async;" ::: "memory");
+    __syncthreads();
+    if (t == 0) raise_flag(flag);
+  } else {
+    init_one(&b, 1);
+    if (t == 0) {
+      await(flag, 1);
+      arrive_expect(&b, 1024);
+      load2(tile, &w, 0, 0, &b);  // here
+    }
+    wait(&b, 0);
+    out[t] = tile[t / 32][t % 32];
+  }
+}
+
+extern "C" __global__ void zeros_then_tensor_store(map_t w, float* wp, float* out) {
+  __shared__ alignas(128) float tile[8][32];
+  int t = threadIdx.x;
+  wp[t] = 0;  // other
+  tile[t / 32][t % 32] = t;
+  fence_async();
+  __syncthreads();
+  if (t == 0) { store2(&w, 0, 0, tile); commit_bulk(); wait_bulk<0>(); }  // here
+  __syncthreads();
+  out[t] = wp[t];
+}
+
 extern "C" __global__ void own_global_then_tma(map_t w, float* wp, float* out) {
   __shared__ alignas(128) float tile[8][32];
   __shared__ mbar_t b;

@@ -275,6 +275,108 @@ extern "C" __global__ void workspace_then_tma(map_t w, float* wp, float* out, un
   }
 }
 
+// Ordinary stores of each round, fenced by their writers; the reader is late and fences nothing.
+extern "C" __global__ void rounds_ahead(map_t w, float* wp, float* out, unsigned* flag, int rounds) {
+  __shared__ alignas(128) float tile[8][32];
+  __shared__ mbar_t b;
+  int t = threadIdx.x;
+  if (blockIdx.x == 0) {
+    for (int i = 0; i < rounds; ++i) {
+      wp[256 * i + t] = 1000 * i + t;
+      asm volatile("fence.proxy.async.global;" ::: "memory");
+      __syncthreads();
+      if (t == 0) raise_flag(flag + i);
+    }
+  } else {
+    init_one(&b, 1);
+    for (int i = 0; i < rounds; ++i) {
+      if (t == 0) {
+        await(flag + i, 1);
+        arrive_expect(&b, 1024);
+        load2(tile, &w, 0, 8 * i, &b);
+      }
+      wait(&b, i & 1);
+      out[256 * i + t] = tile[t / 32][t % 32];
+      fence_async();
+      __syncthreads();
+    }
+  }
+}
+
+// One thread fences for its block, behind the barrier.
+extern "C" __global__ void one_fences_for_all(map_t w, float* wp, float* out, unsigned* flag) {
+  __shared__ alignas(128) float tile[8][32];
+  __shared__ mbar_t b;
+  int t = threadIdx.x;
+  if (blockIdx.x == 0) {
+    wp[t] = t;
+    __syncthreads();
+    if (t == 0) {
+      asm volatile("fence.proxy.async;" ::: "memory");
+      raise_flag(flag);
+    }
+  } else {
+    init_one(&b, 1);
+    if (t == 0) {
+      await(flag, 1);
+      arrive_expect(&b, 1024);
+      load2(tile, &w, 0, 0, &b);
+    }
+    wait(&b, 0);
+    out[t] = tile[t / 32][t % 32];
+  }
+}
+
+// A third block fences on the way from the writer to the reader; there, another thread than the reader waits for it.
+extern "C" __global__ void relay_fences(map_t w, float* wp, float* out, unsigned* flag) {
+  __shared__ alignas(128) float tile[8][32];
+  __shared__ mbar_t b;
+  int t = threadIdx.x;
+  if (blockIdx.x == 0) {
+    wp[t] = t;
+    __syncthreads();
+    if (t == 0) raise_flag(flag);
+  } else if (blockIdx.x == 1) {
+    if (t == 32) {
+      await(flag, 1);
+      asm volatile("fence.proxy.async.global;" ::: "memory");
+      raise_flag(flag + 1);
+    }
+  } else {
+    init_one(&b, 1);
+    if (t == 64) await(flag + 1, 1);
+    __syncthreads();
+    if (t == 0) {
+      arrive_expect(&b, 1024);
+      load2(tile, &w, 0, 0, &b);
+    }
+    wait(&b, 0);
+    out[t] = tile[t / 32][t % 32];
+  }
+}
+
+// A block's own workspace: stored by threads, fenced, loaded by TMA, stored by TMA.
+extern "C" __global__ void own_workspace(map_t w, float* wp, float* out) {
+  __shared__ alignas(128) float tile[8][32];
+  __shared__ mbar_t b;
+  int t = threadIdx.x;
+  init_one(&b, 1);
+  wp[t] = t;
+  asm volatile("fence.proxy.async;" ::: "memory");
+  __syncthreads();
+  if (t == 0) {
+    arrive_expect(&b, 1024);
+    load2(tile, &w, 0, 0, &b);
+  }
+  wait(&b, 0);
+  tile[t / 32][t % 32] += 1;
+  fence_async();
+  __syncthreads();
+  if (t == 0) { store2(&w, 0, 0, tile); commit_bulk(); wait_bulk<0>(); }
+  __syncthreads();
+  out[t] = wp[t];
+}
+
 // A counter with release and acquire.
 extern "C" __global__ void red_release(const float* a, float* part, float* out, unsigned* count) {
   int t = threadIdx.x;
