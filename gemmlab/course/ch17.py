@@ -21,9 +21,9 @@ PAIRED = replace(
 TRADED = replace(
     kernels.spec("k03_naive_cuda"), block=(64, 1, 1), grid=("cdiv(N,16)", "cdiv(M,16)", "2"), needs=(9, 0)
 )
-ONE_COPY_FOR_BOTH = TileTraffic(128, 64, itemsize=2)
+ONE_COPY_FOR_BOTH = TileTraffic(128, 64, itemsize=2, cure="copy each element of B once per pair, to both CTAs")
 CROSSES = Keeps(
-    r"(?:ld|st)(?:\.\w+)*\.shared::cluster",
+    r"mapa\.",
     "no CTA touches the other's shared memory: st_shared_cluster_v4 wants what mapa_shared_cluster gives",
 )
 

@@ -18,6 +18,7 @@ RING = replace(
     shared_bytes="2*2*BK*(BM+BN)+64",
 )
 PROBE = (128, 256, 128)  # eight tiles for two CTAs
+TARGETS = (NoDouble(), StoredOnce("each tile belongs to one CTA: which ones come after the first?"), UnderWay())
 
 
 def efficiency(M, N, BM, BN, sms):
@@ -44,14 +45,14 @@ EXERCISES = (
         id="18.1",
         title="A scheduler",
         spec=replace(RING, name="18.1"),
-        targets=(NoDouble(), StoredOnce(), UnderWay()),
+        targets=TARGETS,
         probe_shape=PROBE,
     ),
     Kernel(
         id="18.2",
         title="Repair the stay",
         spec=replace(RING, name="18.2"),
-        targets=(NoDouble(), StoredOnce(), UnderWay()),
+        targets=TARGETS,
         probe_shape=PROBE,
     ),
     Function(

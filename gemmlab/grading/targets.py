@@ -102,13 +102,15 @@ class NoDouble(Target):
 
 @dataclass(frozen=True)
 class StoredOnce(Target):
-    """Every element of C is stored exactly once."""
+    """Every element of C is stored exactly once; `cure` says what to do where it is stored more often."""
+
+    cure: str = "keep the sum in a register, store it once"
 
     def require(self, counted):
         M, N, _ = counted.shape
         times = counted.report.counters.total(space="global", op="st").bytes / (M * N * counted.c_bytes)
         if times > 1:
-            raise CheckError(f"C is stored {times:.3g} times per element: keep the sum in a register, store it once")
+            raise CheckError(f"C is stored {times:.3g} times per element: {self.cure}")
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,15 @@ FLOAT = 4  # bytes
 
 @dataclass(frozen=True)
 class TileTraffic(Target):
-    """The loads of A and B request what tiles of BM × BN outputs need: each element, of `itemsize` bytes, once."""
+    """The loads of A and B request what tiles of BM × BN outputs need: each element, of `itemsize` bytes, once.
+
+    `cure` says what to do where they request more.
+    """
 
     BM: int
     BN: int
     itemsize: int = FLOAT
+    cure: str = "copy each element once per block, and read it from shared memory after that"
 
     @property
     def reached(self) -> str:
@@ -29,7 +33,7 @@ class TileTraffic(Target):
         if asked > least:
             raise CheckError(
                 f"at {M}×{N}×{K} the loads request {asked:,} bytes, {asked / least:.3g} times what {self.BM} × "
-                f"{self.BN} tiles need: copy each element once per block, and read it from shared memory after that"
+                f"{self.BN} tiles need: {self.cure}"
             )
 
 

@@ -32,6 +32,24 @@ SUBMITTED = {
             )
         ]
     },
+    "a box at a time": {
+        "replace": [
+            (
+                MULTIPLY,
+                "      for (int j = 0; j < 2; ++j)\n"
+                "        wgmma_m64k16<64, 0, 1>(reinterpret_cast<float(&)[32]>(acc[32 * j]), a + 2 * k,\n"
+                "                               b + 512 * j + 128 * k, k0 + k > 0, T());\n",
+            )
+        ]
+    },
+    "a descriptor put together by hand": {
+        "replace": [
+            (
+                "wgmma_descriptor(s.a, 16, 1024, 1)",
+                "(wgmma_desc_t)1 << 62 | (wgmma_desc_t)64 << 32 | shared_address(s.a) >> 4",
+            )
+        ]
+    },
     "cleared before the loop": {
         "replace": [("  float acc[BN / 2];", "  float acc[BN / 2] = {};"), ("k0 + k > 0, T()", "1, T()")],
     },

@@ -28,6 +28,15 @@ RIGHT = {
         },
     },
     "16.2": {
+        "the stage before in a ring of its own": {
+            "replace": [
+                ("  float acc[1][32];\n", "  float acc[1][32];\n  Ring<STAGES> done;\n"),
+                ("    int before = (ring.stage + STAGES - 1) % STAGES;\n"
+                 "    if (k > 0 && lane == 0) mbarrier_arrive(&s.empty[before]);",
+                 "    if (k > 0) {\n      if (lane == 0) mbarrier_arrive(&s.empty[done.stage]);\n"
+                 "      done.advance();\n    }"),
+            ]
+        },
         "no synchronisation within the warp": {"replace": [("    __syncwarp();\n", "")]},
         "released two turns late": {
             "replace": [("(ring.stage + STAGES - 1) % STAGES", "(ring.stage + STAGES - 2) % STAGES"),

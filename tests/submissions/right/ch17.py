@@ -18,6 +18,13 @@ RIGHT = {
                          "mbarrier_expect_tx(full, sizeof(stage.a));\n"
                          "        mbarrier_arrive_expect_tx(full, sizeof(stage.b));")],
         },
+        "one lane tells both": {
+            "replace": [
+                ("if (k > 0 && lane < CTAS) mbarrier_arrive_relaxed_cluster(&s.empty[before], lane);",
+                 "if (k > 0 && lane == 0) {\n        mbarrier_arrive(&s.empty[before]);\n"
+                 "        mbarrier_arrive_relaxed_cluster(&s.empty[before], 1 - rank);\n      }"),
+            ]
+        },
         "each fetches the other half": {
             "replace": [("int row = rank * OWN_ROWS;", "int row = (1 - rank) * OWN_ROWS;")],
         },
@@ -49,6 +56,13 @@ RIGHT = {
                 ("  if (rank == 1) return;\n  float4 other = received[t];\n",
                  "  float4 other = ld_shared_cluster_v4(mapa_shared_cluster(&received[t], 1));\n"
                  "  barrier_cluster_arrive();\n  barrier_cluster_wait();\n  if (rank == 1) return;\n"),
+            ]
+        },
+        "with cooperative groups": {
+            "replace": [
+                ("#include", "#include <cooperative_groups.h>\n#include"),
+                ("st_shared_cluster_v4(mapa_shared_cluster(&received[t], 0), ours);",
+                 "*cooperative_groups::this_cluster().map_shared_rank(&received[t], 0) = ours;"),
             ]
         },
         "the other half": {

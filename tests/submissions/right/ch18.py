@@ -21,6 +21,12 @@ RIGHT = {
         },
     },
     "18.2": {
+        "while": {
+            "replace": [
+                ("  for (int t = blockIdx.x; t < tiles; t += gridDim.x) {\n    int before",
+                 "  int t = blockIdx.x - gridDim.x;\n  while ((t += gridDim.x) < tiles) {\n    int before"),
+            ]
+        },
         "by comparison": {"replace": [("bool first = k == 0;", "bool first = !(k > 0);")]},
         "released in the next tile's first step": {
             "replace": [

@@ -42,6 +42,14 @@ def share(tiles, sms, parts, steps):
         },
     },
     "19.3": {
+        "with atomics and fences": {
+            "replace": [
+                ("    __syncthreads();\n    if (t == 0) st_release_gpu(flag + rank, 1);",
+                 "    __threadfence();\n    __syncthreads();\n    if (t == 0) atomicExch(flag + rank, 1);"),
+                ("      while (ld_acquire_gpu(flag + from) == 0) {\n      }\n",
+                 "      while (atomicAdd(flag + from, 0) == 0) {\n      }\n      __threadfence();\n"),
+            ]
+        },
         "every thread waits": {
             "replace": [
                 (

@@ -10,6 +10,27 @@ SUBMITTED = {
     "B declared K-major": {"replace": [("<BN, 0, 1>", "<BN, 0, 0>")], "says": VALUES},
     "A's groups 128 bytes apart": {"replace": [("(s.a, 16, 1024, 1)", "(s.a, 16, 128, 1)")], "says": VALUES},
     "B's second box forgotten": {"replace": [("(s.b, sizeof(s.b[0]), 1024, 1)", "(s.b, 16, 1024, 1)")], "says": VALUES},
+    "offsets in units of 16 bytes": {"replace": [("(s.a, 16, 1024, 1)", "(s.a, 1, 64, 1)")], "says": VALUES},
+    "LBO and SBO of B exchanged": {
+        "replace": [("(s.b, sizeof(s.b[0]), 1024, 1)", "(s.b, 1024, sizeof(s.b[0]), 1)")],
+        "says": VALUES,
+    },
+    "a box of B per step": {"replace": [("b + 128 * k", "b + 512 * k")], "says": "beyond the 24640 bytes"},
+    "one warp multiplies": {
+        "replace": [("      wgmma_m64k16<BN", "      if (threadIdx.x < 32) wgmma_m64k16<BN")],
+        "says": "for the other warps of its warpgroup",
+    },
+    "commits before it multiplies": {
+        "replace": [
+            ("    wgmma_commit_group();\n", ""),
+            ("    wgmma_fence();\n", "    wgmma_fence();\n    wgmma_commit_group();\n"),
+        ],
+        "says": "no wgmma.commit_group has followed",
+    },
+    "a width that the header has not": {
+        "replace": [("wgmma_m64k16<BN, 0, 1>(acc", "wgmma_m64k16<96, 0, 1>(reinterpret_cast<float(&)[48]>(acc)")],
+        "says": "N is 64, 128, 200 or 256",
+    },
     "no swizzle in the descriptor": {"replace": [("(s.a, 16, 1024, 1)", "(s.a, 16, 1024, 0)")], "says": VALUES},
     "the swizzle of 64 bytes": {"replace": [("(s.a, 16, 1024, 1)", "(s.a, 16, 1024, 2)")], "says": VALUES},
     "clears at every tile": {"replace": [("k0 + k > 0", "k > 0")], "says": "missing|wrong"},
@@ -45,6 +66,12 @@ WRONG = {
             "source": MODEL + "return start + row // 8 * sbo + row % 8 * 128 + 16 * (chunk ^ row % 8)",
             "says": "step along K",
         },
+        "the start added behind the swizzle": {
+            "source": MODEL
+            + "place = row // 8 * sbo + row % 8 * 128 + 16 * chunk\n    return start + (place ^ (place >> 7 & 7) << 4)",
+            "says": "step along K",
+        },
+        "precedence": {"replace": [("(place >> 7 & 7) << 4", "(place >> 7) & 7 << 4")], "says": "expected"},
         "no groups": {
             "source": MODEL + "place = start + row * 128 + 16 * chunk\n    return place ^ (place >> 7 & 7) << 4",
             "says": "sbo bytes apart",
@@ -70,6 +97,7 @@ WRONG = {
         "mixed 16-bit types": {"source": 'accepted = {"mixed"}', "says": "both factors"},
         "FP8 turned": {"source": 'accepted = {"fp8_turned"}', "says": "only 16-bit"},
         "beyond 256": {"source": 'accepted = {"n264"}', "says": "at most 256"},
+        "a string": {"source": 'accepted = "n40 int48 fp8 tf32"', "says": "there is no 'n40 int48"},
         "one missing": {"source": 'accepted = {"n40", "int48", "tf32"}', "says": "1 more belongs"},
     },
 }

@@ -9,6 +9,19 @@ EARLY = "race|under way|still read|arrival"
 
 WRONG = {
     "17.1": {
+        "nothing shared": {
+            "replace": [
+                ("tma_load_2d_multicast(stage.b + row * 64, &B, n, k + row, full, (1 << CTAS) - 1);",
+                 "tma_load_2d(stage.b, &B, n, k, full);\n        tma_load_2d(stage.b + 32 * 64, &B, n, k + 32, full);"),
+            ],
+            "says": "once per pair",
+        },
+        "released here twice": {
+            "replace": [
+                ("mbarrier_arrive_relaxed_cluster(&s.empty[before], lane)", "mbarrier_arrive(&s.empty[before])"),
+            ],
+            "says": "race",
+        },
         "only its own bytes": {
             "replace": [("sizeof(stage.a) + sizeof(stage.b))", "sizeof(stage.a) + sizeof(stage.b) / CTAS)")],
             "says": "bytes|expect|under way",

@@ -30,6 +30,11 @@ WRONG = {
             "says": f"arrival|deadlock|{EARLY}",
         },
         "neighbouring tiles": {"replace": [("t += gridDim.x", "t += 1")], "says": "race|stored|18.1"},
+        "every CTA has all tiles": {
+            "replace": [("int t = blockIdx.x; t < tiles; t += gridDim.x", "int t = 0; t < tiles; ++t")],
+            "says": "each tile belongs to one CTA",
+        },
+        "threads for blocks": {"replace": [("t += gridDim.x", "t += blockDim.x")], "says": "never written"},
         "a fixed step": {"replace": [("t += gridDim.x", "t += 3")], "says": "18.1 at"},
         "the last stage is kept": {"replace": [("  " + LAST, "  store")], "says": "deadlock|18.1 at"},
         "the last stage given back too early": {
@@ -81,6 +86,14 @@ WRONG = {
             "replace": [("    int before = 0;\n", "    int before = 0;\n    ring.parity = 0;\n")],
             "says": f"copy|{EARLY}|18.2 at",
         },
+        "all stages given back": {
+            "replace": [
+                ("    if (lane == 0) mbarrier_arrive(&s.empty[before]);\n    // ### END",
+                 "    if (lane == 0)\n      for (int i = 0; i < STAGES; ++i) mbarrier_arrive(&s.empty[i]);\n"
+                 "    // ### END"),
+            ],
+            "says": EARLY,
+        },
         "the first stage given back": {
             "replace": [("&s.empty[before]);\n    // ### END", "&s.empty[0]);\n    // ### END")],
             "says": f"{EARLY}|18.2 at",
@@ -95,6 +108,11 @@ WRONG = {
         },
         "one round": {"source": SHARE + TILES + "min(1.0, tiles / sms)", "says": "more than one round"},
         "the reciprocal": {"source": SHARE + TILES + "-(-tiles // sms) * sms / tiles", "says": "reciprocal"},
+        "useful work": {
+            "source": SHARE + TILES + "M * N / (-(-tiles // sms) * sms * BM * BN)",
+            "says": "count whole tiles",
+        },
+        "the last wave": {"source": SHARE + TILES + "(tiles % sms) / sms or 1.0", "says": "expected"},
         "rounds": {"source": SHARE + TILES + "-(-tiles // sms)", "says": "expected"},
         "always 132": {"source": SHARE + TILES + "tiles / (-(-tiles // 132) * 132)", "says": "expected"},
         "M and N by the wrong edge": {"replace": [("-(-M // BM) * -(-N // BN)", "-(-M // BN) * -(-N // BM)")],

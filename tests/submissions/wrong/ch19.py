@@ -97,6 +97,14 @@ WRONG = {
             ],
             "says": "no part of a sum is left in W",
         },
+        "volatile flags": {
+            "replace": [
+                ("st_release_gpu(flag + rank, 1)", "*(volatile unsigned*)(flag + rank) = 1"),
+                ("ld_acquire_gpu(flag + from)", "*(volatile unsigned*)(flag + from)"),
+            ],
+            "says": "race",
+        },
+        "the last part's CTA adds": {"replace": [("if (rank > 0) {", "if (rank < SPLIT - 1) {")], "says": "livelock"},
         "everybody stores": {
             "replace": [("    return;\n  }\n  for (int from", "  } else for (int from")],
             "says": "race|wrong|missing",
