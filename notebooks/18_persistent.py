@@ -202,11 +202,11 @@ gl.plots.bank_grid(gl.trace("k18_pingpong", 256, 128, 64))
 from gemmlab.measuring.waves import waves
 
 seen = waves()
+look = {"sms": 132, "unit": "µs", "height": 2.6, "caption": f"Clocks: {seen.label}."}
 print(seen.label)
 for kernel, stamps in seen.stamps.items():
     multiply, store = ((stamps[i::2, 4] - stamps[i::2, 3]).mean() for i in (0, 1))
     print(f"{kernel}: a tile multiplies {multiply:.1f} µs and stores {store:.1f} µs")
-    look = {"sms": 132, "unit": "µs", "height": 2.6}
     display(gl.plots.gantt(stamps, title=f"{kernel}, 2176³ on 132 SMs", **look))
 
 # %% [markdown]
@@ -217,7 +217,9 @@ for kernel, stamps in seen.stamps.items():
 sizes = (*range(1024, 4097, 256), 2176, 8192)
 found = {size: gl.results.find("k18_cooperative", size, size, size) for size in sizes}
 measured = [(size, records[0]["tflops"]) for size, records in found.items() if records]
-gl.plots.wave_quantisation((128, 256), measured=measured)
+dates = [records[0]["date"] for records in found.values() if records]
+look = {"measured": measured, "machine": f"NVIDIA H200, {max(dates, default='')}"}
+gl.plots.wave_quantisation((128, 256), **look)
 
 # %% [markdown]
 # What helps is another tile, with another remainder, or cutting along `K`: chapter 19.
