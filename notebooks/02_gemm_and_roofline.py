@@ -135,6 +135,9 @@ gl.widgets.roofline_explorer()
 # - **ideal**: every element once (derived);
 # - **requested**: what the kernel's loads and stores ask for (counted by the emulator);
 # - **measured DRAM**: what crosses the memory bus after the caches (a profiler on a GPU, recorded).
+#
+# It does say where to look first. Left of the ridge, save bytes: tiles, smaller types, fused steps. Right of it, save
+# instructions that do not multiply, or take a unit that multiplies faster.
 
 # %% [markdown]
 # ## Where language models sit
