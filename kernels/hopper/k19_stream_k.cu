@@ -43,17 +43,19 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
   barrier_cluster_wait();
 
   Ring<STAGES> ring;
-  Plan plan(rows * columns, steps, worker, workers);
   Work work;
   if (warpgroup == 0) {
     setmaxnreg_dec<40>();
-    if (warp == 0 && elect_sync())
+    if (warp == 0 && elect_sync()) {
+      Plan plan(rows * columns, steps, worker, workers);
       while (plan.next(work)) {
         Tile tile = grouped_tile<GROUP>(work.tile, rows, columns);
         s.ring.produce(ring, A, B, (tile.m * CLUSTER + rank) * BM, tile.n * BN, work.begin, work.end, rank);
       }
+    }
   } else {
     setmaxnreg_inc<232>();
+    Plan plan(rows * columns, steps, worker, workers);  // NOTE: a plan shared with the producer spilled registers
     int consumer = warpgroup - 1;
     Consumer my = consumer_of<CLUSTER>(s.ring, consumer * 64);
     while (plan.next(work)) {
