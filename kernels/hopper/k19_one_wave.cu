@@ -33,6 +33,10 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THR
   int m = (ACROSS ? blockIdx.y : blockIdx.y * CLUSTER + rank) * BM;
   int n = (ACROSS ? blockIdx.z * CLUSTER + rank : blockIdx.z) * BN;
   int steps = (K + BK - 1) / BK;
+  // NOTE: the narrow box of B holds the first columns of a tile that begins in the middle of a 32-byte
+  // sector; the wide ones then cross no sector more than they fill.
+  bool turned = BN % 64 == 8 && n % 16;
+  int n_wide = turned ? n + 8 : n, n_edge = turned ? n : n + (BN - 1) / 64 * 64;
   if (threadIdx.x == 0) {
     prefetch_tensormap(&A);
     prefetch_tensormap(&B);
@@ -49,9 +53,9 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THR
       int k = 0;
       for (; k < min(STAGES, steps); ++k) {  // more at once would only delay the first
         if (k >= AHEAD) mbarrier_wait_parity(&s.full[k - AHEAD], 0);
-        s.produce(ring, A, B, edge, m, n, k, k + 1, rank);
+        s.produce(ring, A, B, edge, m, n_wide, n_edge, k, k + 1, rank);
       }
-      s.produce(ring, A, B, edge, m, n, k, steps, rank);
+      s.produce(ring, A, B, edge, m, n_wide, n_edge, k, steps, rank);
     }
   } else {
     if (CONSUMERS == 3) setmaxnreg_inc<160>();
@@ -66,7 +70,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THR
 #pragma unroll
     for (int i = 0; i < MT; ++i)
       store_vectors<BN>(acc[i], staging + i * VECTORS_STAGING<BN>, C,
-                     m + row + i * 64 + warp % 4 * 16, n, M, N);
+                     m + row + i * 64 + warp % 4 * 16, n, M, N, turned);
   }
   __syncwarp();  // NOTE: a peer may still arrive at our barriers
   barrier_cluster_arrive_relaxed();

@@ -30,14 +30,14 @@ struct Stages {
   __device__ __forceinline__ void produce(Ring<STAGES>& ring, const CUtensorMap& A, const CUtensorMap& B, int m, int n,
                                           int begin, int end, int rank, int by = 1) {
     static_assert(BN % 64 == 0, "the last box of B has fewer columns: give its map");
-    produce(ring, A, B, B, m, n, begin, end, rank, by);
+    produce(ring, A, B, B, m, n, n + (BN / 64 - 1) * 64, begin, end, rank, by);
   }
 
-  // The same where BN is no multiple of 64. `edge`: B in boxes of BN % 64 columns, the last of each tile; in shared
-  // memory its rows take 128 bytes too.
+  // The same where BN is no multiple of 64. `edge`: B in boxes of BN % 64 columns, the last of each tile, from column
+  // n_edge on; in shared memory its rows take 128 bytes too.
   __device__ __forceinline__ void produce(Ring<STAGES>& ring, const CUtensorMap& A, const CUtensorMap& B,
-                                          const CUtensorMap& edge, int m, int n, int begin, int end, int rank,
-                                          int by = 1) {
+                                          const CUtensorMap& edge, int m, int n, int n_edge, int begin, int end,
+                                          int rank, int by = 1) {
     constexpr bool SHARE_A = CLUSTER > 1 && ACROSS, SHARE_B = CLUSTER > 1 && !ACROSS;
     constexpr int BOXES = (BN + 63) / 64, EACH = SHARE_B ? (BOXES + CLUSTER - 1) / CLUSTER : BOXES;
     int row = SHARE_A ? rank * (BM / CLUSTER) : 0;
@@ -51,8 +51,8 @@ struct Stages {
       for (int i = 0; i < EACH; ++i) {
         int box = SHARE_B ? i * CLUSTER + rank : i;
         if (SHARE_B && BOXES % CLUSTER && box >= BOXES) break;
-        const CUtensorMap* map = BN % 64 && box == BOXES - 1 ? &edge : &B;
-        bring<SHARE_B>(s.b + box * 64 * BK, map, n + box * 64, k, bar);
+        bool last = box == BOXES - 1;
+        bring<SHARE_B>(s.b + box * 64 * BK, BN % 64 && last ? &edge : &B, last ? n_edge : n + box * 64, k, bar);
       }
     }
   }

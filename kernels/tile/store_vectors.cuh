@@ -10,10 +10,10 @@ constexpr int VECTORS_STAGING = 16 * (TILE_N + (TILE_N / 8 % 2 ? 0 : 8));
 
 // Write the warp's 16 x TILE_N part `acc` of a wgmma tile to C (M, N), row-major, from row m and column n on; nothing
 // beyond. `staging`: VECTORS_STAGING<TILE_N> elements, aligned to 16 bytes, the warp's own. TILE_N and n: multiples of
-// 8.
+// 8. `turned`: the tile's last 8 columns of `acc` are the first of C.
 template <int TILE_N>
 __device__ __forceinline__ void store_vectors(const float (&acc)[TILE_N / 2], T* staging,
-                                              T* C, int m, int n, int M, int N) {
+                                              T* C, int m, int n, int M, int N, bool turned = false) {
   constexpr int PITCH = VECTORS_STAGING<TILE_N> / 16, CHUNKS = TILE_N / 8;
   int lane = threadIdx.x % 32;
   unsigned to = shared_address(staging + lane % 16 * PITCH + lane / 16 * 8);
@@ -39,7 +39,7 @@ __device__ __forceinline__ void store_vectors(const float (&acc)[TILE_N / 2], T*
     size_t begin = static_cast<size_t>(m + row) * N + n;
     int column = (i % PLACES - (CHUNKS % 2 ? static_cast<int>(begin / 8 % 2) : 0)) * 8;
     if (column < 0 || column >= TILE_N || m + row >= M || n + column >= N) continue;
-    const T* from = staging + row * PITCH + column;
+    const T* from = staging + row * PITCH + (!turned ? column : column ? column - 8 : TILE_N - 8);
     T* c = C + begin + column;
     if (N % 8 == 0)
       *reinterpret_cast<uint4*>(c) = *reinterpret_cast<const uint4*>(from);
