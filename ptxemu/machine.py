@@ -63,7 +63,8 @@ class Machine(Scheduler):
         self.capacity = unit.capacity
         self.steps = self.last_progress = self.last_landing = 0
         self.runnable, self.parked, self.asleep = {}, {}, {}
-        self.naps = 0
+        self.naps, self.others_ran, self.before = 0, True, None
+        self.latches, self.waiting_loops = {}, set()  # where loops end, and the segments of those that have slept
         self.everyone, self.had_faults = None, False
         self.slot_cta = np.full(slots, -1, np.int64)
         self.live = np.zeros(slots, np.int32)
@@ -85,7 +86,7 @@ class Machine(Scheduler):
         self.wgmma.checks, self.copies.pending = None, []
         self.barriers = self.copies = self.mbarriers = self.bulk = self.memory.machine = None
         self.wgmma = self.pool = self.clusters = None
-        self.runnable, self.parked, self.asleep = {}, {}, {}
+        self.runnable, self.parked, self.asleep, self.before = {}, {}, {}, None
 
     def run(self):
         """Run every CTA. Returns True when the grid completed."""
@@ -146,6 +147,8 @@ class Machine(Scheduler):
             number, group = picked
             segment = segments[number]
             self.steps += 1
+            if number not in self.waiting_loops:
+                self.others_ran = True
             if self.steps - self.last_progress > NO_PROGRESS or (limit is not None and self.steps > limit):
                 self.livelock(number, group)
             if segment.kind == "native":

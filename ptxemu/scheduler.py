@@ -22,6 +22,8 @@ class Scheduler(PostMortem):
             return
         if source is not None and segment <= source:
             group.back_edges += 1
+            if self.program.segments[segment].spins:
+                self.latches[segment] = max(source, self.latches.get(segment, 0))
         other = self.runnable.get(segment)
         self.runnable[segment] = group if other is None else self.merge(group, other)
 
@@ -78,6 +80,7 @@ class Scheduler(PostMortem):
         while self.runnable[segment].back_edges > SPIN_PATIENCE and self.program.segments[segment].spins:
             group = self.runnable.pop(segment)
             group.back_edges = 0
+            self.waiting_loops.update(range(segment, self.latches.get(segment, segment) + 1))
             other = self.asleep.get(segment)
             self.asleep[segment] = group if other is None else self.merge(group, other)
             if not self.runnable:
@@ -118,8 +121,21 @@ class Scheduler(PostMortem):
             self.naps += 1
             if self.naps % NAPS == 0:
                 self.mbarriers.idle()
+                self._look_for_change()
         elif not self.mbarriers.idle():
             self.deadlock()
+
+    def _look_for_change(self):
+        """End the launch where nothing but waiting loops has run for NAPS, and no register and no memory changed."""
+        now = self.registers, self.shared, self.memory.arena
+        if self.others_ran:
+            self.before = None
+        elif self.before is not None and all(map(np.array_equal, now, self.before)):
+            number = min(self.runnable)
+            self.livelock(number, self.runnable.pop(number))
+        else:
+            self.before = tuple(part.copy() for part in now)
+        self.others_ran = False
 
     def _next_after(self, segment):
         """The waiting group that ran longest ago: round robin over segments."""

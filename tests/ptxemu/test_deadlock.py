@@ -108,3 +108,27 @@ def test_trap_stops_the_launch():
     source = """extern "C" __global__ void k(int* x) { if (threadIdx.x == 3) __trap(); x[threadIdx.x] = 1; }"""
     report = launch(source, 1, 32, [np.zeros(32, np.int32)])
     assert not report.completed and only(report, "trap").severity == "error"
+
+
+def test_loops_that_wait_for_each_other_are_told_soon():
+    """Two blocks wait for flags that nobody raises, while others stand at a barrier: no long search for progress."""
+    source = """extern "C" __global__ void k(volatile int* flag) {
+      if (threadIdx.x < 32)
+        while (flag[1 - blockIdx.x] == 0)
+          ;
+      __syncthreads();
+      flag[blockIdx.x] = 1; }"""
+    start = time.process_time()
+    finding = only(launch(source, 2, 64, [np.zeros(2, np.int32)]), "livelock")
+    assert time.process_time() - start < 4 and "64 threads wait" in finding.message
+
+
+def test_a_long_wait_is_no_livelock():
+    """One thread works for long in a loop of its own while all others poll."""
+    source = """extern "C" __global__ void k(volatile int* flag, int* out, int n) {
+      if (threadIdx.x == 0 && blockIdx.x == 0) {
+        int x = 1;
+        for (int i = 0; i < n; ++i) { x = x * 3 + flag[1]; if (x & 8) x ^= i; }
+        *out = x; __threadfence(); *flag = 1;
+      } else while (*flag == 0) ; }"""
+    assert launch(source, 2, 64, [np.zeros(2, np.int32), np.zeros(1, np.int32), 4000]).completed
