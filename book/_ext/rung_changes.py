@@ -36,7 +36,8 @@ class RungChanges(CourseDirective):
         diff = changes(below, spec)
         files = f"`{below.file}` → `{spec.file}`: {spec.change}."
         code = "\n".join(["", "````diff", *diff, "````"]) if diff else ""
-        return f":::::{{dropdown}} {spec.rung} · {spec.title} ({summary(spec, diff)})\n{files}\n{code}\n:::::\n"
+        head = f":::::{{dropdown}} {spec.rung} · {spec.title} ({summary(spec, diff)})\n:name: rung-{spec.rung}\n"
+        return f"{head}\n{files}\n{code}\n:::::\n"
 
 
 def setup(app: Sphinx) -> dict:

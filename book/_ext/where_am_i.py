@@ -36,7 +36,7 @@ def strip(chapters: list[dict], here: dict, folder: str) -> nodes.container:
     words += nodes.Text(f"{here['part']} · {spelled(rungs)} · ")
     words += link(named, f"../{other}/{page(here)}")
     if rungs:
-        words += [nodes.Text(" · "), link("what changed", "../book/changes.html")]
+        words += [nodes.Text(" · "), link("what changed", f"../book/changes.html#rung-{max(2, rungs[0])}")]
     numbers = nodes.inline(classes=["where-numbers"])
     for chapter in chapters:
         label = f"{chapter['number']} {chapter['title']}"
