@@ -61,8 +61,9 @@ class CheckResult:
 def default_shapes(tile: dict | None = None, align: int = 1, dtype="float32") -> tuple[tuple[int, int, int], ...]:
     """Return the shapes (M, N, K) of a check, for a kernel with these tile constants (BM, BN, BK) and alignment.
 
-    One square multiple of the tile; M, N and K all different; ragged (17, 33 and one past a tile); a K tail; a shape
-    smaller than any block; and last one long in K: for float32 so long that rounding to TF32 shows, else some stages.
+    One square multiple of the tile; M, N and K all different; ragged (33 and one past a tile); rows of whole chunks of
+    16 bytes in A alone, and in B alone with a K tail; a shape smaller than any block; and last one long in K: for
+    float32 so long that rounding to TF32 shows, else some stages.
     """
     tile = tile or {}
     bm, bn, bk = tile.get("BM", 32), tile.get("BN", 32), tile.get("BK", 16)
@@ -71,7 +72,7 @@ def default_shapes(tile: dict | None = None, align: int = 1, dtype="float32") ->
         (square, square, square),
         (max(bm, 32), 2 * max(bn, 32), 3 * max(bk, 16)),
         (33, 33, 33),
-        (17, 33, 5),
+        (17, 33, 8),
         (bm + 1, bn + 1, bk + 1),
         (max(bm, 32), max(bn, 32), 2 * bk + 5),
         (5, 7, 23),

@@ -164,7 +164,8 @@ gl.exercise("11.3").check(placed)
 # **Goal.** One warp again, now with two stages and `cp.async`. It starts the next tile's copy, waits for all groups
 # but the newest, and multiplies. Three things are wrong, one of them only at sizes that are no multiple of eight.
 #
-# **Target.** Right at every shape, no finding, `cp.async` wherever the rows allow it.
+# **Target.** Right at every shape, no finding, `cp.async` wherever the rows allow it; the next tile is still under way
+# while this one is multiplied.
 #
 # **Hint.** `copy_chunk<true>` is a `cp.async` of 16 bytes and wants rows of a multiple of 16 bytes; `copy_chunk<false>`
 # takes any. What does a wait count? Who may still read a stage when it is filled again?
@@ -175,6 +176,11 @@ gl.exercise("11.3").check(placed)
 # #include "tile/chunk.cuh"
 #
 # constexpr int TILE = 16 * 2;  // chunks
+#
+# template <bool WIDE>  // the chunk of X (rows x cols) at (row, col); zeros from outside
+# __device__ void copy_chunk(uint4& to, const T* X, int rows, int cols, int row, int col) {
+#     copy_chunk<WIDE>(to, X + row * cols + col, rows - row, cols - col);
+# }
 #
 # extern "C" __global__ void piped(const T* A, const T* B, T* C, int M, int N, int K) {
 #     __shared__ uint4 smem_a[2 * TILE], smem_b[2 * TILE];

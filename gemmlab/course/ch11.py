@@ -7,7 +7,7 @@ from gemmlab.grading.exercise import Function
 from gemmlab.grading.kernel_exercise import Kernel
 from gemmlab.grading.targets import NoDouble, StoredOnce
 from gemmlab.grading.targets_async import Keeps
-from gemmlab.grading.targets_pipeline import Copies
+from gemmlab.grading.targets_pipeline import Copies, GroupsKept
 from gemmlab.grading.targets_shared import NoConflicts, SharedBytes
 
 ON_TENSOR_CORES = Keeps(r"mma\.sync", "nothing is multiplied by a tensor core: keep mma_m16n8k16_f32_T")
@@ -58,7 +58,7 @@ EXERCISES = (
         id="11.4",
         title="Repair the pipeline",
         spec=replace(WARP, name="11.4"),
-        targets=(NoDouble(), StoredOnce(), ON_TENSOR_CORES, Copies()),
+        targets=(NoDouble(), StoredOnce(), ON_TENSOR_CORES, Copies(), GroupsKept(1)),
         probe_shape=(32, 32, 64),
     ),
 )

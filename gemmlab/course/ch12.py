@@ -6,12 +6,10 @@ from types import MappingProxyType
 from typing import ClassVar
 
 import kernels
-from gemmlab.count import trace_events
-from gemmlab.errors import CheckError, GemmlabError
 from gemmlab.grading.exercise import Exercise, Function, number
 from gemmlab.grading.kernel_exercise import Kernel
-from gemmlab.grading.targets import NoDouble, StoredOnce, Target
-from gemmlab.grading.targets_pipeline import Barriers, Copies
+from gemmlab.grading.targets import NoDouble, StoredOnce
+from gemmlab.grading.targets_pipeline import Barriers, Copies, GroupsKept
 
 SMALL = replace(
     kernels.spec("k12_multistage"),
@@ -23,40 +21,6 @@ SMALL = replace(
 )
 PROBE = (32, 32, 160)  # ten tiles
 SHARED = 232_448  # bytes of one CTA on Hopper
-
-
-@dataclass(frozen=True)
-class GroupsKept(Target):
-    """At every wait but the last ones the copies of `least` tiles may go on."""
-
-    least: int
-
-    @property
-    def reached(self) -> str:
-        return f"{self.least} tiles under way across each wait"
-
-    def require(self, counted):
-        try:
-            events = trace_events(counted.compiled, *counted.shape)
-        except GemmlabError:
-            raise CheckError("nothing is copied by cp.async") from None
-        groups, bytes_now, kept = [], 0, []
-        for event in events:
-            if event.what != "cp.async" or 0 not in event.warps:
-                continue
-            if event.kind == "issue":
-                bytes_now += event.nbytes
-            elif event.kind == "commit":
-                groups.append(bytes_now)
-                bytes_now = 0
-            elif event.kind == "wait_group":
-                newest = groups[len(groups) - event.number :] if event.number else []
-                kept.append(sum(1 for nbytes in newest if nbytes))
-        if max(kept, default=0) < self.least:
-            raise CheckError(
-                f"at most {max(kept, default=0)} groups may be open after a wait, the target is {self.least}: how many "
-                "tiles are under way, and which of them is needed now?"
-            )
 
 
 def stages_needed(latency, compute, steps, tile_bytes, shared_bytes):

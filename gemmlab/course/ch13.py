@@ -35,11 +35,12 @@ def one_warp(name: str, **fields) -> Spec:
 
 @dataclass(frozen=True)
 class Multiplies(Target):
-    """The products are made by mma of the types `types`, `times` for each step of k."""
+    """The products are made by mma of the types `types`, `times` for each step of k; `hint`: where more are made."""
 
     types: str
     step: int
     times: int
+    hint: str
 
     @property
     def reached(self) -> str:
@@ -54,9 +55,7 @@ class Multiplies(Target):
             raise CheckError(f"no mma of the types {self.types} is executed{found}")
         steps = -(-M // 16) * -(-N // 8) * -(-K // self.step)
         if mine > self.times * steps:
-            raise CheckError(
-                f"{mine / steps:.3g} mma per {self.step} k, the target is {self.times}: which one is too small?"
-            )
+            raise CheckError(f"{mine / steps:.3g} mma per {self.step} k, the target is {self.times}: {self.hint}")
 
 
 @dataclass(frozen=True)
@@ -186,14 +185,19 @@ EXERCISES = (
         id="13.3",
         title="Split and multiply",
         spec=one_warp("13.3", math="3xtf32"),
-        targets=(NoDouble(), StoredOnce(), Multiplies("tf32", 8, 3), Drift(5e-7, 2048)),
+        targets=(
+            NoDouble(),
+            StoredOnce(),
+            Multiplies("tf32", 8, 3, "which product is too small to count?"),
+            Drift(5e-7, 2048),
+        ),
         probe_shape=(32, 16, 40),
     ),
     Kernel(
         id="13.4",
         title="Repair",
         spec=one_warp("13.4", a_dtype="float16", b_dtype="float16"),
-        targets=(NoDouble(), StoredOnce(), Multiplies("f32.f16.f16.f32", 16, 1)),
+        targets=(NoDouble(), StoredOnce(), Multiplies("f32.f16.f16.f32", 16, 1, "m16n8k16 takes them at once")),
         probe_shape=(32, 16, 40),
     ),
 )

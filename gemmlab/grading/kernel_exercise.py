@@ -19,7 +19,7 @@ from kernels import ROOT, Spec
 EMULATED_TARGET = {"numba": "sm_90", "cuda": "sm_90a"}
 PTX_LIMIT_CHARS = 2_000_000
 BLOCK_LIMIT = 1024
-LONG_SHAPES = ((300, 9, 7), (9, 300, 7))  # beyond what an index of 8 bits reaches
+LONG_SHAPES = ((300, 9, 8), (9, 300, 7))  # beyond an index of 8 bits; one of N and K with wide rows, the other without
 Shape = tuple[int, int, int]
 
 

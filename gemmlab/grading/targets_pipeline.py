@@ -1,9 +1,9 @@
-"""What an exercise demands of a software pipeline: early loads, one barrier per tile, copies instead of loads."""
+"""What an exercise demands of a software pipeline: early loads, one barrier per tile, copies that outlast a wait."""
 
 from dataclasses import dataclass
 
 from gemmlab import stages
-from gemmlab.count import trace
+from gemmlab.count import trace, trace_events
 from gemmlab.errors import CheckError, GemmlabError
 from gemmlab.grading.targets import WARP, Target
 
@@ -59,8 +59,8 @@ class Barriers(Target):
         tiles = -(-K // self.BK)
         if executed > self.per_tile * tiles + self.extra:
             raise CheckError(
-                f"{executed:.3g} barriers for {tiles} tiles, the target is {self.per_tile} per tile: with "
-                "two buffers, which of the two barriers is left?"
+                f"{executed:.3g} barriers for {tiles} tiles, the target is {self.per_tile} per tile: one can say both "
+                "that a tile has come and that the buffer before is free"
             )
 
 
@@ -76,3 +76,38 @@ class Copies(Target):
             raise CheckError("A or B is read by an ordinary load: keep the copies (cp.async)")
         if not sites:
             raise CheckError("nothing is copied from global memory")
+
+
+@dataclass(frozen=True)
+class GroupsKept(Target):
+    """At every wait but the last ones the copies of `least` tiles may go on."""
+
+    least: int
+
+    @property
+    def reached(self) -> str:
+        return f"{self.least} tile{'s' * (self.least > 1)} under way across each wait"
+
+    def require(self, counted):
+        try:
+            events = trace_events(counted.compiled, *counted.shape)
+        except GemmlabError:
+            raise CheckError("nothing is copied by cp.async") from None
+        groups, bytes_now, kept = [], 0, []
+        for event in events:
+            if event.what != "cp.async" or 0 not in event.warps:
+                continue
+            if event.kind == "issue":
+                bytes_now += event.nbytes
+            elif event.kind == "commit":
+                groups.append(bytes_now)
+                bytes_now = 0
+            elif event.kind == "wait_group":
+                newest = groups[len(groups) - event.number :] if event.number else []
+                kept.append(sum(1 for nbytes in newest if nbytes))
+        most = max(kept, default=0)
+        if most < self.least:
+            raise CheckError(
+                f"after a wait at most {most} group{'s' * (most != 1)} may be open, the target is {self.least}: how "
+                "many tiles are under way, and which of them is needed now?"
+            )

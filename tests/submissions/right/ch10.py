@@ -17,6 +17,14 @@ RIGHT = {
         },
     },
     "10.2": {
+        "warps below C leave at once": {
+            "replace": [
+                (
+                    "    wmma::fill_fragment(acc, 0.0f);",
+                    "    if (blockIdx.y * 64 + threadIdx.y * 16 >= M) return;\n    wmma::fill_fragment(acc, 0.0f);",
+                )
+            ]
+        },
         "a linear thread index": {
             "replace": [
                 (
@@ -40,6 +48,21 @@ RIGHT = {
         },
     },
     "10.3": {
+        "one fragment of B at a time": {
+            "replace": [
+                ("            load_tile(frag_b[i], patch, B, K, N, k0, n0 + 16 * i);\n", ""),
+                (
+                    "        for (int i = 0; i < 2; ++i)\n"
+                    "            for (int j = 0; j < 2; ++j)\n"
+                    "                wmma::mma_sync(acc[i][j], frag_a[i], frag_b[j], acc[i][j]);",
+                    "        for (int j = 0; j < 2; ++j) {\n"
+                    "            load_tile(frag_b[0], patch, B, K, N, k0, n0 + 16 * j);\n"
+                    "            for (int i = 0; i < 2; ++i)\n"
+                    "                wmma::mma_sync(acc[i][j], frag_a[i], frag_b[0], acc[i][j]);\n"
+                    "        }",
+                ),
+            ]
+        },
         "one fragment of A at a time": {
             "replace": [
                 ("            load_tile(frag_a[i], patch, A, M, K, m0 + 16 * i, k0);\n", ""),

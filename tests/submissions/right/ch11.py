@@ -6,6 +6,13 @@ ELEMENTS_A = "        else\n            copy_chunk<false>(smem_a[at], A, M, K, m
 
 RIGHT = {
     "11.1": {
+        "from lane to element, searched": {
+            "source": """def owner(row, col):
+    for lane in range(32):
+        for i in range(8):
+            if (row, col) == (lane // 4 + i // 2 % 2 * 8, lane % 4 * 2 + i % 2 + i // 4 * 8):
+                return 8 * lane + i"""
+        },
         "by a table": {
             "source": """def owner(row, col):
     table = {}
@@ -63,6 +70,14 @@ RIGHT = {
         },
     },
     "11.4": {
+        "waits for everything in the last turn": {
+            "replace": [
+                (
+                    "        cp_async_wait_group<1>();\n",
+                    "        if (k0 + 16 < K) cp_async_wait_group<1>(); else cp_async_wait_group<0>();\n",
+                )
+            ]
+        },
         "one test for both": {
             "replace": [
                 ("if (K % 8 == 0)", "if (K % 8 == 0 && N % 8 == 0)"),

@@ -6,6 +6,17 @@ MULTIPLY = "        frag.multiply(acc);\n"
 COMMIT_AFTER = LOOP_COPY + "        cp_async_commit_group();\n"
 
 QUEUE = {
+    "copies behind the products": {
+        "replace": [
+            ("        copy((tile + STAGES - 1) % STAGES, tile + STAGES - 1);\n        cp_async_commit_group();\n", ""),
+            (
+                "        frag.multiply(acc);\n",
+                "        frag.multiply(acc);\n"
+                "        copy((tile + STAGES - 1) % STAGES, tile + STAGES - 1);\n"
+                "        cp_async_commit_group();\n",
+            ),
+        ]
+    },
     "five stages": {"replace": [("constexpr int STAGES = 4;", "constexpr int STAGES = 5;")]},
     "the copy after the multiply": {
         "replace": [(COMMIT_AFTER, ""), (MULTIPLY, MULTIPLY + COMMIT_AFTER)],
@@ -33,6 +44,15 @@ QUEUE = {
 RIGHT = {
     "12.1": QUEUE,
     "12.2": {
+        "counting up": {
+            "source": """import math
+
+
+def stages_needed(latency, compute, steps, tile_bytes, shared_bytes):
+    S = 2
+    while (S - 1) * compute - compute / steps < latency and (S + 1) * tile_bytes <= shared_bytes: S += 1
+    return S"""
+        },
         "by search": {
             "source": """def stages_needed(latency, compute, steps, tile_bytes, shared_bytes):
     most = shared_bytes // tile_bytes
@@ -52,6 +72,13 @@ RIGHT = {
     },
     "12.3": QUEUE,
     "12.4": {
+        "groups of eleven rows": {
+            "source": """def tile_of(i, tiles_m, tiles_n):
+    rows = 11
+    first, inside = i // (rows * tiles_n) * rows, i % (rows * tiles_n)
+    height = min(rows, tiles_m - first)
+    return first + inside % height, inside // height"""
+        },
         "groups of 16 rows": {"replace": [("rows = 8", "rows = 16")]},
         "widths of columns, the last one narrower": {
             "source": """def tile_of(i, tiles_m, tiles_n):

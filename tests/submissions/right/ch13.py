@@ -2,6 +2,15 @@
 
 RIGHT = {
     "13.1": {
+        "on the bits of the float": {
+            "source": """import numpy as np
+
+
+def rounded(x, bits):
+    d = 23 - bits
+    u = int(np.float32(x).view(np.uint32)) + (1 << (d - 1)) & ~((1 << d) - 1) & 0xffffffff
+    return float(np.uint32(u).view(np.float32))"""
+        },
         "by spacing": {
             "source": """import math
 def rounded(x, bits):
@@ -25,6 +34,14 @@ def rounded(x, bits):
         "a list": {"source": "with_tf32 = ['10.88227', '10.89258', '10.89516']"},
     },
     "13.3": {
+        "rounded by cvt": {
+            "replace": [
+                (
+                    "    high = (x + 0x1000) & 0xffffe000;\n",
+                    '    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(high) : "f"(__uint_as_float(x)));\n',
+                )
+            ]
+        },
         "the large product first": {
             "replace": [
                 (

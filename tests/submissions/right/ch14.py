@@ -24,6 +24,17 @@ refused = {
         },
     },
     "14.2": {
+        "announced behind the copies": {
+            "replace": [
+                ("        mbarrier_arrive_expect_tx(&s.full[i], sizeof(s.stage[i]));\n", ""),
+                (
+                    "        // ### END SOLUTION\n    };",
+                    "        mbarrier_arrive_expect_tx(&s.full[i], sizeof(s.stage[i]));\n"
+                    "        // ### END SOLUTION\n"
+                    "    };",
+                ),
+            ]
+        },
         "announced in three parts": {
             "replace": [
                 (
@@ -58,6 +69,15 @@ refused = {
         },
     },
     "14.3": {
+        "an elected lane releases": {
+            "replace": [
+                ('#include "ptx/fence.cuh"\n', '#include "ptx/barrier.cuh"\n#include "ptx/fence.cuh"\n'),
+                (
+                    "        if (lane == 0) mbarrier_arrive(&s.empty[i]);",
+                    "        if (elect_sync()) mbarrier_arrive(&s.empty[i]);",
+                ),
+            ]
+        },
         "a full proxy fence": {"replace": [("fence_mbarrier_init();", "fence_proxy_async();")]},
         "counts in one place": {
             "replace": [
@@ -74,6 +94,9 @@ refused = {
         },
     },
     "14.4": {
+        "lane 5 starts the copy": {
+            "replace": [("    if (lane == 0) {\n        tma_store", "    if (lane == 5) {\n        tma_store")]
+        },
         "a block-wide barrier": {
             "replace": [(FENCED, "    fence_proxy_async_shared();\n    __syncthreads();\n")],
         },

@@ -52,6 +52,25 @@ WRONG = {
         "divides by zero": {"source": FORMULA + "m * n * k / (bits // 32)", "says": "ZeroDivisionError"},
     },
     "10.2": {
+        "an if that splits the warp": {
+            "replace": [
+                ("        load_tile(frag_a, patch[warp]", "        if (threadIdx.x < 16) load_tile(frag_a, patch[warp]")
+            ],
+            "says": "deadlock",
+        },
+        "B loaded without a detour": {
+            "replace": [
+                (
+                    "load_tile(frag_b, patch[warp], B, K, N, k0, n0);",
+                    "wmma::load_matrix_sync(frag_b, B + k0 * N + n0, N);",
+                )
+            ],
+            "says": "past the end|race",
+        },
+        "the same rows for every warp": {
+            "replace": [("int m0 = (blockIdx.y * blockDim.y + threadIdx.y) * 16;", "int m0 = blockIdx.y * 64;")],
+            "says": "never written",
+        },
         "B column by column": {"replace": [COLUMNS], "says": "B is transposed inside its tiles of 16"},
         "A column by column": {
             "replace": [
@@ -100,6 +119,44 @@ WRONG = {
         },
     },
     "10.3": {
+        "cleared in every step": {
+            "replace": [
+                (
+                    "        for (int i = 0; i < 2; ++i) {\n            load_tile(frag_a[i]",
+                    "        for (int i = 0; i < 2; ++i)\n"
+                    "            for (int j = 0; j < 2; ++j) wmma::fill_fragment(acc[i][j], 0.0f);\n"
+                    "        for (int i = 0; i < 2; ++i) {\n"
+                    "            load_tile(frag_a[i]",
+                )
+            ],
+            "says": "C is wrong",
+        },
+        "stored in every step": {
+            "replace": [
+                (
+                    "                wmma::mma_sync(acc[i][j], frag_a[i], frag_b[j], acc[i][j]);\n"
+                    "    }\n"
+                    "    for (int i = 0; i < 2; ++i)\n"
+                    "        for (int j = 0; j < 2; ++j)\n"
+                    "            store_tile(C, M, N, m0 + 16 * i, n0 + 16 * j, acc[i][j], patch_c);",
+                    "                wmma::mma_sync(acc[i][j], frag_a[i], frag_b[j], acc[i][j]);\n"
+                    "    for (int i = 0; i < 2; ++i)\n"
+                    "        for (int j = 0; j < 2; ++j)\n"
+                    "            store_tile(C, M, N, m0 + 16 * i, n0 + 16 * j, acc[i][j], patch_c);\n"
+                    "    }",
+                )
+            ],
+            "says": "stored 4 times",
+        },
+        "half of the products": {
+            "replace": [
+                (
+                    "            for (int j = 0; j < 2; ++j)\n                wmma::mma",
+                    "            for (int j = i; j < 2; ++j)\n                wmma::mma",
+                )
+            ],
+            "says": "nothing is added up",
+        },
         "every tile anew": {
             "replace": [
                 (

@@ -31,6 +31,23 @@ WRONG = {
         "a pair": {"source": OWNER + f"return {LANE}, 0", "says": "returned tuple"},
     },
     "11.2": {
+        "an address in elements": {
+            "replace": [
+                (
+                    "shared_address(&smem_a[lane % 16 * 2 + lane / 16])",
+                    "shared_address(smem_a) + lane % 16 * 2 + lane / 16",
+                )
+            ],
+            "says": "misaligned",
+        },
+        "trans at the wrong factor": {
+            "replace": [("ldmatrix_x4_trans(b, ", "ldmatrix_x4(b, "), ("ldmatrix_x4(a, ", "ldmatrix_x4_trans(a, ")],
+            "says": "A is transposed .* and B is transposed",
+        },
+        "halves of B changed round": {
+            "replace": [("smem_b[lane % 16 * 2 + lane / 16]", "smem_b[lane % 16 * 2 + 1 - lane / 16]")],
+            "says": "columns of C are in another order",
+        },
         "B not transposed": {
             "replace": [("ldmatrix_x4_trans(b", "ldmatrix_x4(b")],
             "says": "B is transposed inside its tiles of 8",
@@ -79,6 +96,15 @@ WRONG = {
         "over the edge": {"replace": [("if (m < M && n < N)", "if (m < M)")], "says": "11.2"},
     },
     "11.3": {
+        "XOR with the whole row": {
+            "replace": [("(chunk ^ row % 8)", "(chunk ^ row)")],
+            "says": "outside the block's shared memory",
+        },
+        "column after column": {"replace": [("row * 8 + (chunk ^ row % 8)", "chunk * 16 + row")], "says": "8-way"},
+        "turned row by row": {
+            "replace": [("(chunk ^ row % 8)", "(chunk + row) % 8 * 1"), ("(chunk ^ row / 4 % 2)", "(chunk + row) % 2")],
+            "says": "2-way",
+        },
         "no swizzle": {"replace": [(PLACE_A, "row * 2 + chunk"), (PLACE_B, "row * 8 + chunk")], "says": "8-way"},
         "only A": {"replace": [(PLACE_B, "row * 8 + chunk")], "says": "8-way"},
         "only B": {"replace": [(PLACE_A, "row * 2 + chunk")], "says": "2-way"},
@@ -101,6 +127,20 @@ WRONG = {
         },
     },
     "11.4": {
+        "waits for the newest, too": {
+            "replace": [("        cp_async_wait_group<1>();\n", "        cp_async_wait_all();\n")],
+            "says": "at most 0 groups may be open",
+        },
+        "two commits for a tile": {
+            "replace": [
+                (
+                    "        cp_async_commit_group();\n",
+                    "        cp_async_commit_group();\n        cp_async_commit_group();\n",
+                )
+            ],
+            "says": "at most 0 groups may be open",
+        },
+        "B by the rows of A": {"replace": [("if (N % 8 == 0)", "if (K % 8 == 0)")], "says": "past the end|misaligned"},
         "always by cp.async": {
             "replace": [("if (K % 8 == 0)", "if (true)"), ("if (N % 8 == 0)", "if (true)")],
             "says": "misaligned|aligned",

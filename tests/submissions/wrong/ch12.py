@@ -10,15 +10,38 @@ MODEL = "def stages_needed(latency, compute, steps, tile_bytes, shared_bytes):\n
 ORDER = "def tile_of(i, tiles_m, tiles_n):\n    "
 
 QUEUE = {
+    "one group for all first tiles": {
+        "replace": [
+            (
+                "        copy(stage, stage);\n        cp_async_commit_group();\n    }\n",
+                "        copy(stage, stage);\n    }\n    cp_async_commit_group();\n",
+            )
+        ],
+        "says": "newest 2",
+    },
+    "every stage filled at once": {
+        "replace": [
+            ("for (int stage = 0; stage < STAGES - 1; ++stage)", "for (int stage = 0; stage < STAGES; ++stage)")
+        ],
+        "says": "copy-overwritten",
+    },
+    "no wait before C": {
+        "replace": [("    cp_async_wait_group<0>();\n    __syncthreads();\n", "")],
+        "says": "under way",
+    },
+    "turns beyond the last tile": {
+        "replace": [("tile < tiles; ++tile", "tile < tiles + STAGES; ++tile")],
+        "says": "one can say both",
+    },
     "wait too weak": {"replace": [(WAIT, WAIT.replace("STAGES - 2", "STAGES - 1"))], "says": "newest 3"},
     "no wait": {"replace": [(WAIT, "")], "says": "under way"},
     "wait too strong": {
         "replace": [(WAIT, WAIT.replace("STAGES - 2", "0"))],
-        "says": "at most 0 groups .* target is 2",
+        "says": "at most 0 groups may be open, the target is 2",
     },
     "three stages": {
         "replace": [("constexpr int STAGES = 4;", "constexpr int STAGES = 3;")],
-        "says": "at most 1 groups? .* target is 2",
+        "says": "at most 1 group may be open, the target is 2",
     },
     "no commit in the last turns": {"replace": [(LOOP_COPY + COMMIT, SKIPPED)], "says": "under way|newest"},
     "copy before the barrier": {"replace": [(TURN, WAIT + LOOP_COPY + COMMIT + BARRIER)], "says": "race|copy"},
@@ -43,6 +66,32 @@ QUEUE = {
 WRONG = {
     "12.1": QUEUE,
     "12.2": {
+        "late when just in time": {
+            "source": """import math
+
+
+def stages_needed(latency, compute, steps, tile_bytes, shared_bytes):
+    S = 2
+    while (S - 1 - 1 / steps) * compute <= latency: S += 1
+    return min(S, shared_bytes // tile_bytes)""",
+            "says": "returned 4, expected 3",
+        },
+        "a step too many": {
+            "source": """import math
+
+
+def stages_needed(latency, compute, steps, tile_bytes, shared_bytes):
+    return min(max(2, math.ceil(latency / compute + 1 - 1 / steps)), shared_bytes // tile_bytes)""",
+            "says": "S - 1 tiles ahead",
+        },
+        "bytes for kilobytes": {
+            "source": """import math
+
+
+def stages_needed(latency, compute, steps, tile_bytes, shared_bytes):
+    return min(max(2, math.ceil(latency / compute + 1 + 1 / steps)), shared_bytes // 1024 // tile_bytes)""",
+            "says": "returned 0, expected 3",
+        },
         "unfinished": {"source": MODEL + "...", "says": "not finished"},
         "a step forgotten": {
             "replace": [("latency / compute + 1 + 1 / steps", "latency / compute + 1")],
@@ -83,6 +132,30 @@ WRONG = {
     },
     "12.3": QUEUE,
     "12.4": {
+        "m and n changed round": {
+            "source": """def tile_of(i, tiles_m, tiles_n):
+    rows = 8
+    first, inside = i // (rows * tiles_n) * rows, i % (rows * tiles_n)
+    height = min(rows, tiles_m - first)
+    return inside // height, first + inside % height""",
+            "says": "are m and n in this order",
+        },
+        "a Z curve": {
+            "source": """def tile_of(i, tiles_m, tiles_n):
+    m = n = 0
+    for b in range(8):
+        m |= (i >> (2 * b) & 1) << b; n |= (i >> (2 * b + 1) & 1) << b
+    return m, n""",
+            "says": "outside of the 9 × 9 tiles",
+        },
+        "a quotient": {
+            "source": """def tile_of(i, tiles_m, tiles_n):
+    rows = 8
+    first, inside = i // (rows * tiles_n) * rows, i % (rows * tiles_n)
+    height = min(rows, tiles_m - first)
+    return first + inside % height, inside / height""",
+            "says": "whole numbers",
+        },
         "unfinished": {"source": ORDER + "...", "says": "not finished"},
         "as one guide has it": {
             "source": ORDER + "return i // 8 % tiles_m, i % 8 + i // (8 * tiles_m) * 8",

@@ -12,6 +12,34 @@ B_PAIR = "element(B, K, N, at, n) | element(B, K, N, at + 1, n) << 16"
 
 WRONG = {
     "13.1": {
+        "the sign lost": {
+            "source": """import math
+
+
+def rounded(x, bits):
+    m, e = math.frexp(abs(x))
+    s = 2 ** (bits + 1)
+    return math.floor(m * s + 0.5) / s * 2.0 ** e""",
+            "says": "returned 1025, expected -1025",
+        },
+        "half up, negative numbers too": {
+            "source": """import math
+
+
+def rounded(x, bits):
+    m, e = math.frexp(x)
+    s = 2 ** (bits + 1)
+    return math.floor(m * s + 0.5) / s * 2.0 ** e""",
+            "says": "returned -1024, expected -1025",
+        },
+        "as FP16 rounds": {
+            "source": """import numpy as np
+
+
+def rounded(x, bits):
+    return float(np.float16(x))""",
+            "says": "returned 1024, expected 1025",
+        },
         "unfinished": {"source": MODEL + "...", "says": "not finished"},
         "cut": {"replace": [("mantissa * scale + 0.5", "mantissa * scale")], "says": "that cuts"},
         "always up": {
@@ -65,6 +93,16 @@ WRONG = {
         "an unknown name": {"source": "with_tf32 = {'10.9'}", "says": "there is no '10.9'"},
     },
     "13.3": {
+        "the low bits as they are": {
+            "replace": [
+                ("low = __float_as_uint(__uint_as_float(x) - __uint_as_float(high)) + 0x1000;", "low = x & 0x1fff;")
+            ],
+            "says": "TF32|NaN|wrong",
+        },
+        "the last step alone": {
+            "replace": [("acc[r] += sum[r];", "acc[r] = sum[r];")],
+            "says": "first .* products are missing",
+        },
         "as given": {
             "replace": [(LOW_HIGH, ""), (HIGH_LOW, ""), ("(x + 0x1000) & 0xffffe000", "x")],
             "says": VALUES,
@@ -75,7 +113,7 @@ WRONG = {
         "low times low": {"replace": [(HIGH_LOW, HIGH_LOW.replace("a, b_low", "a_low, b_low"))], "says": COARSE},
         "four products": {
             "replace": [(LOW_HIGH, HIGH_LOW.replace("a, b_low", "a_low, b_low") + LOW_HIGH)],
-            "says": "4 mma per 8 k, the target is 3",
+            "says": "4 mma per 8 k, the target is 3: which product is too small",
         },
         "summed inside": {"replace": [("(sum, ", "(acc, "), (SUM, "")], "says": "a tensor core cuts its sums"},
         "one bit too many in the high part": {"replace": [("0xffffe000", "0xfffff000")], "says": COARSE},
@@ -106,6 +144,23 @@ WRONG = {
         },
     },
     "13.4": {
+        "taken for bf16": {
+            "replace": [("mma_m16n8k16_f32_f16(acc", "mma_m16n8k16_f32_bf16(acc")],
+            "says": "C is wrong",
+        },
+        "rounded at the end": {
+            "replace": [("float sum = acc[r];", "float sum = __half2float(__float2half(acc[r]));")],
+            "says": "float16",
+        },
+        "cleared in every step": {
+            "replace": [
+                (
+                    "    float acc[4] = {};\n    for (int k = 0; k < K; k += 16) {\n",
+                    "    float acc[4];\n    for (int k = 0; k < K; k += 16) {\n        for (float& x : acc) x = 0;\n",
+                )
+            ],
+            "says": "first .* products are missing",
+        },
         "FP16 sums": {
             "replace": [
                 ("float acc[4] = {};", "unsigned acc[2] = {};"),

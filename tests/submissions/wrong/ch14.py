@@ -26,6 +26,18 @@ WRONG = {
         "a number": {"source": "refused = 5", "says": "set of names"},
     },
     "14.2": {
+        "a copy of the map": {
+            "replace": [("tma_load_2d(s.stage[i].a, &A,", "CUtensorMap copy = A; tma_load_2d(s.stage[i].a, &copy,")],
+            "says": "in its local memory",
+        },
+        "the wrong barrier": {
+            "replace": [("step * BK, m0, &s.full[i]);", "step * BK, m0, &s.empty[i]);")],
+            "says": "expected bytes have not come",
+        },
+        "A over B": {
+            "replace": [("tma_load_2d(s.stage[i].a, &A", "tma_load_2d(s.stage[i].b, &A")],
+            "says": "under way|NaN",
+        },
         "too few bytes": {
             "replace": [(EXPECT, "mbarrier_arrive_expect_tx(&s.full[i], sizeof(s.stage[i].b));")],
             "says": "no wait has seen|more than expect_tx",
@@ -69,6 +81,28 @@ WRONG = {
         },
     },
     "14.3": {
+        "thread 0 speaks for both warps": {
+            "replace": [
+                ("if (lane == 0) mbarrier_arrive(&s.empty[i]);", "if (threadIdx.x == 0) mbarrier_arrive(&s.empty[i]);")
+            ],
+            "says": "1 of 2 arrivals are missing",
+        },
+        "bits announced": {
+            "replace": [("(BM * BK + BK * BN) * sizeof(T)", "(BM * BK + BK * BN) * 16")],
+            "says": "expected bytes have not come",
+        },
+        "released in every step of k": {
+            "replace": [
+                (
+                    "            work.multiply(0);\n        }\n",
+                    "            work.multiply(0);\n"
+                    "            if (lane == 0) mbarrier_arrive(&s.empty[i]);\n"
+                    "        }\n",
+                ),
+                ("        if (lane == 0) mbarrier_arrive(&s.empty[i]);\n        // ### END", "        // ### END"),
+            ],
+            "says": "expects 2 arrivals",
+        },
         "elements announced": {"replace": [(BYTES, "BM * BK + BK * BN")], "says": "more than expect_tx announced"},
         "parity of the step": {
             "replace": [("step / STAGES % 2);\n", "step % 2);\n")],
@@ -103,6 +137,20 @@ WRONG = {
         },
     },
     "14.4": {
+        "another lane waits": {
+            "replace": [
+                (
+                    "        cp_async_bulk_wait_group_read<0>();\n    }",
+                    "    }\n    if (lane == 1) cp_async_bulk_wait_group_read<0>();",
+                )
+            ],
+            "says": "without waiting",
+        },
+        "waits for all but one": {"replace": [("wait_group_read<0>", "wait_group_read<1>")], "says": "without waiting"},
+        "no copy": {
+            "replace": [("        tma_store_2d(&C, n0 + 64 * warp, m0, box);\n", "")],
+            "says": "writes nothing to C",
+        },
         "no swizzle": {"replace": [("swizzled<8>(row, j)", "plain<8>(row, j)")], "says": VALUES},
         "the swizzle of 64 bytes": {
             "replace": [("swizzled<8>(row, j)", "8 * row + (j ^ row / 2 % 4)")],
