@@ -97,6 +97,17 @@ WRONG = {
             ],
             "says": "no part of a sum is left in W",
         },
+        "each thread sets the flag back": {
+            "replace": [("    if (t == 0) {\n      while", "    {\n      while")],
+            "says": "livelock",
+        },
+        "set back before all have seen it": {
+            "replace": [
+                ("    if (t == 0) {\n" + WAIT + "      st_release_gpu(flag + from, 0);\n    }\n",
+                 WAIT + "    if (t == 0) st_release_gpu(flag + from, 0);\n"),
+            ],
+            "says": "livelock",
+        },
         "volatile flags": {
             "replace": [
                 ("st_release_gpu(flag + rank, 1)", "*(volatile unsigned*)(flag + rank) = 1"),
