@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-MOST_TOGETHER = 32  # kernels in one comparison: their rivals are timed once for all of them
+MOST_TOGETHER = 64  # kernels in one comparison: their rivals are timed once for all of them
 
 
 def attempt(what: str, function, *args) -> bool:
