@@ -127,7 +127,7 @@ def ladder_table(steps, shape=(4096, 4096, 4096), *, machine: str = "NVIDIA H200
     for name, (prediction, limit) in steps.items():
         record = found[name]
         rate = (f"{record['tflops']:.3g}", f"{record['ratio']:.2f}") if record else ("not recorded", "")
-        pipe = (f"{busy[name]:.0f} %" if busy[name] else "",) if profiled else ()
+        pipe = (f"{busy[name]:.0f} %" if busy[name] else "–",) if profiled else ()
         rows.append((name, prediction, *rate, *pipe, limit))
     dates = {record["date"] for record in found.values() if record}
     when = f"Recorded on {machine}, {', '.join(sorted(dates))}, {' × '.join(map(str, shape))}." if dates else ""
