@@ -314,7 +314,7 @@ gl.plots.table.Table(f"4096 × 4096 × 4096, {m.label}", columns, tuple(rows))
 # **Outcome** (H200, 2026-11-30; all but the last in BF16). The first kernel is *slower* than FP32 on ordinary lanes:
 # eight FLOP per byte starve any unit. Shared tiles without padding are two and a half times as fast, below what their
 # banks allow. One constant, `PAD`, brings nearly a factor of three: it is the largest step of this chapter. And BF16
-# pays for its generic loads: the same source in FP16 is a quarter faster.
+# pays for its generic loads: the same source in FP16 is about a fifth faster.
 
 # %%
 counters = {name: gl.count(name, 256, 256, 256) for name in KERNELS[:3:2]}

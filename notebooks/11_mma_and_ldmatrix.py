@@ -40,7 +40,8 @@ print(gl.device().reason)
 # In chapter 10 the compiler chose how a fragment is loaded, well for FP16 and badly for BF16, and the sums had to pass
 # through shared memory because nobody knew where they were. And WMMA ends with Ampere: it has no words for Hopper's
 # instructions. What we hide from ourselves we cannot improve.
-#
+
+# %% [markdown]
 # ## The idea: a seating plan
 #
 # `mma.sync.aligned.m16n8k16` multiplies `A` (16 × 16) by `B` (16 × 8). Lane `l` belongs to group `g = l / 4`, where it
@@ -141,7 +142,8 @@ print(f"A and B:   {multiply(swapped(('x[0]', 'x[1]'), ('y[0]', 'y[8]'))):.1e}")
 # `ldmatrix.x4` does either in one instruction: each lane gives the address of one *row* of eight elements, 16 bytes;
 # lanes 0–7 those of matrix 0, 8–15 of matrix 1, and so on. The hardware deals the elements out by the seating plan.
 # With `.trans` it deals out columns: that turns our row-major `B` into what `.col` wants.
-#
+
+# %% [markdown]
 # One `.x4` is all of `A`, half a `.x4` (or one `.x2`) all of `B`: 1.5 loads per `mma`, fewer when fragments are used
 # again. (A mangled "24 ldmatrix and 01 mma" is making the rounds.) With `.trans` each 8 × 8 matrix of shared memory is
 # dealt out like this, and registers 0 and 1 are a fragment of `B`:
@@ -225,8 +227,10 @@ gl.check(mma, rule=rule)
 #   `ldmatrix.x4` feed 16 `mma`, and the sums take 64 registers.
 # - **A chunk is the unit everywhere:** eight elements, 16 bytes, one row of a matrix. `copy_chunk` starts its
 #   `cp.async`, with zeros from outside; where rows do not start at multiples of 16 bytes it goes by elements.
+# - **`PLACE` says where in the tile a chunk lies**: `plain`, row after row.
 # - **The sums go straight to `C`,** in pairs of neighbours: no detour, because we know where they are.
-#
+
+# %% [markdown]
 # **Predict:** `ldmatrix` is said to be free of bank conflicts. Rows of our tiles lie 128 bytes (`A`) and 256 bytes
 # (`B`) apart. How many of eight rows meet on the same banks?
 

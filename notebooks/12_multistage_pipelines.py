@@ -322,8 +322,8 @@ gl.plots.lines(by_BK, x="stages", y="TFLOP/s", title=title)
 # %% [markdown]
 # **Outcome** (H200, 2026-11-30). Two stages of 32 `k` are far behind, as their 413 cycles said. Three have three
 # times as long and come close to the best of their `BK`; the fourth and fifth add next to nothing. With `BK = 64`
-# there are half as many waits and barriers per `k`: from three stages on these queues are the fastest. (Three stages
-# of 64 are the rung. Its own record is some 6 % lower: it was taken among kernels that leave less power to it.)
+# there are half as many waits and barriers per `k`: from three stages on these queues are the fastest. Three stages of
+# 64 are the rung.
 
 # %% [markdown]
 # One guide found three stages *slower* than two, and `BK = 64` slower than 32, on a laptop's RTX 5060, and guessed at
@@ -403,7 +403,7 @@ gl.plots.ladder_table({
 # %% [markdown]
 # A warp waits for the tensor pipe and for the fixed latency of its own instructions; barriers, fragments and copies
 # take less than one cycle in six. With nothing but `mma.sync` in a loop this GPU reaches some 630 TFLOP/s (chapter
-# 11): seven tenths of that are reached, and cuBLAS, with another instruction, is beyond it. But is bf16 what we want
+# 11): three quarters of that are reached, and cuBLAS, with another instruction, is beyond it. But is bf16 what we want
 # to multiply?
 
 # %% [markdown]
