@@ -75,7 +75,8 @@ for tile in ((128, 128), (128, 256), (256, 160), (192, 200)):
 # - `wgmma` takes any multiple of 8 columns. Three consumer warpgroups have 64 rows each and 100 accumulators a thread;
 #   with four warpgroups a thread of the producer may keep 32 registers, one of a consumer 160.
 # - 200 columns of `B` are three boxes of 64 and one of 8, which comes by a tensor map of its own. In shared memory its
-#   rows take 128 bytes too, but only 16 are copied.
+#   rows take 128 bytes too, but only 16 are copied. Every other tile begins in the middle of a 32-byte sector: there the
+#   narrow box holds its *first* columns, so that the wide ones cut no sector in two.
 # - Four stages are 224 of 227 KB. With one tile per CTA `C` needs no memory of its own: at the end the ring is free.
 
 # %%
@@ -83,9 +84,10 @@ text = (ROOT / "hopper" / "k19_one_wave.cu").read_text()
 print(text[text.index("  } else {") : text.index("  __syncwarp")])
 
 # %% [markdown]
-# `store_vectors` turns each warp's rows round in shared memory, so that a lane writes 16 bytes of `C`, not 4. The same
-# kernel with tiles of 64 × 128 and one consumer makes 128 tiles of 1024². Smaller tiles read more bytes per FLOP,
-# though: 16 tiles of 128 × 128 cannot become 128 that way. What is left to cut is K.
+# `store_vectors` turns each warp's rows round in shared memory, so that a lane writes 16 bytes of `C`, not 4, and two
+# lanes of one instruction a whole sector. The same kernel with tiles of 64 × 128 and one consumer makes 128 tiles of
+# 1024². Smaller tiles read more bytes per FLOP, though: 16 tiles of 128 × 128 cannot become 128 that way. What is left
+# to cut is K.
 
 # %% [markdown]
 # ## The idea: four ways to share a tile
@@ -268,8 +270,9 @@ for what, (old, new) in BREAKS.items():
 #
 # ## What the sum costs
 #
-# A part of 128 × 128 is 64 KB of FP32, written once and read once, where the C tile itself has 32 KB of bf16.
-# **Predict** for 256 × 256 × 1024, so 4 tiles: who reads more of A and B, and how many bytes do the parts add?
+# A part of 128 × 128 is 64 KB of FP32, where the C tile itself has 32 KB of bf16. Each CTA keeps the columns that it
+# will add up itself; what others add up is written once and read once. **Predict** for 256 × 256 × 1024, so 4 tiles:
+# who reads more of A and B, and how many bytes do the parts add?
 
 # %%
 WAYS = ("k18_pingpong", "k19_sliced_k", "k19_split_k_cluster4")
@@ -338,8 +341,8 @@ gl.plots.recorded_roofline(
 # ## What limits us now?
 #
 # > **Takeaway.** First choose a tile of which one wave fills the machine. What is still too few is cured along K, at a
-# > price per part: 64 KB each way and one wait for the slowest. Cut as little as fills the machine, all at the same k,
-# > and add in a fixed order.
+# > price per part: up to 64 KB each way and one wait for the slowest. Cut as little as fills the machine, all at the
+# > same k, and add in a fixed order.
 
 # %%
 gl.plots.ladder_table({
