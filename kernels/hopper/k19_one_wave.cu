@@ -1,4 +1,4 @@
-// Change: one tile per CTA, as large as it must be for one wave of tiles to fill the SMs; at the end the ring holds C.
+// Change: one tile per CTA, as large as it must be for one wave of tiles to fill the SMs; at the end its stages hold C.
 // Limit:  neither the start of a tile is hidden nor its end.
 // Needs:  sm_90a; rows of A and B of a multiple of 16 bytes.
 #ifndef CONFIG_BM
@@ -21,6 +21,7 @@ constexpr int CONSUMERS = CONFIG_CONSUMERS, MT = BM / CONSUMERS / 64;
 constexpr int THREADS = 128 * (1 + CONSUMERS);
 constexpr bool ACROSS = CONFIG_ACROSS;  // the CTAs of a pair stand side by side
 constexpr int AHEAD = CONFIG_AHEAD;     // stages to bring before the first has come
+static_assert(STAGES >= 4 && VECTORS_STAGING<BN> <= 64 * BK, "a warp stages C in its warpgroup's rows of A");
 
 // edge: B in boxes of BN % 64 columns, for the last box of a tile.
 extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
@@ -65,8 +66,8 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THR
     float acc[MT][BN / 2];
     consume<BN, CLUSTER>(s, ring, my, acc, steps);
     for (auto& part : acc) wgmma_wait_group<0>(part);
-    bar_sync(1, 128 * CONSUMERS);  // nobody reads the stages any more
-    T* staging = s.stage[0].a + warp * MT * VECTORS_STAGING<BN>;
+    bar_sync(1 + warp / 4, 128);  // nobody reads the warpgroup's rows of A any more
+    T* staging = s.stage[warp % 4].a + row * BK;
 #pragma unroll
     for (int i = 0; i < MT; ++i)
       store_vectors<BN>(acc[i], staging + i * VECTORS_STAGING<BN>, C,
