@@ -3,6 +3,8 @@
 Numba kernels are Python modules; CUDA C++ kernels are `.cu` files that include headers from this folder.
 """
 
+import difflib
+
 from kernels.hopper.specs import SPECS as HOPPER
 from kernels.simt.specs import SPECS as SIMT
 from kernels.spec import ROOT, Spec
@@ -14,8 +16,11 @@ LADDER = (*SIMT, *TENSOR, *HOPPER)
 
 
 def spec(name: str) -> Spec:
-    """Return the Spec called `name`. Raises KeyError with one line that lists the names."""
+    """Return the Spec called `name`. Raises KeyError with one line: the names that are alike, or all."""
     for entry in LADDER:
         if entry.name == name:
             return entry
-    raise KeyError(f"no kernel {name!r}; the ladder has {', '.join(entry.name for entry in LADDER)}")
+    names = [entry.name for entry in LADDER]
+    alike = difflib.get_close_matches(name.lower(), names)
+    hint = f"did you mean {' or '.join(alike)}?" if alike else f"the ladder has {', '.join(names)}"
+    raise KeyError(f"no kernel {name!r}; {hint}")

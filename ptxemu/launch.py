@@ -12,6 +12,7 @@ from .observe import Observer
 from .profile import H200, runs_on
 from .report import Report
 from .tensormap import NBYTES, TensorMap
+from .trace import Trace
 
 MAX_LANES = 131_072  # bound on the lanes of a grid whose CTAs wait for each other, for the sake of memory
 DEFAULT_SHARED_LIMIT = 48 << 10
@@ -220,6 +221,8 @@ def launch(
     """
     if schedule not in ("late", "early") and not isinstance(schedule, (int, np.integer)):
         raise LaunchError(f"schedule {schedule!r}: use 'late', 'early' or an integer seed")
+    if trace is not None and not isinstance(trace, Trace):
+        raise LaunchError(f"trace {trace!r}: pass a ptxemu.Trace")
     grid, block = _triple(grid, "grid"), _triple(block, "block")
     cluster = _check_cluster(entry, cluster, grid, profile)
     _check_target(entry, profile)

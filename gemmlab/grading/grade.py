@@ -27,6 +27,7 @@ from gemmlab.grading.report_html import write_reports
 from gemmlab.grading.scoring import NO_ANSWER, Verdict
 from gemmlab.grading.submission import Assembled, Chapter, SubmissionError, assemble, chapters, find, read_cells
 
+ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".7z", ".rar")
 SCORE_S = 60  # of processor time, for one exercise: the first one also compiles parts of the emulator
 
 
@@ -169,8 +170,12 @@ def run(arguments: argparse.Namespace) -> int:
     known = {name: item for name, item in known.items() if name in wanted}
     if not known:
         raise GemmlabError(f"{arguments.exercises} holds no notebook of chapter {', '.join(wanted)}: run `make sync`")
-    if not class_list:
-        raise GemmlabError(f"{arguments.submissions} holds no notebooks: expected student/NN_slug.ipynb")
+    packed = ", ".join(sorted(path.name for path in arguments.submissions.rglob("*") if path.suffix in ARCHIVES))
+    if not any(name for handed_in in class_list.values() for name in handed_in):
+        found = f"only {packed}: unpack it there" if packed else "expected student/NN_slug.ipynb"
+        raise GemmlabError(f"{arguments.submissions} holds no notebook of a chapter: {found}")
+    if packed:
+        print(f"not graded, since packed: {packed}", file=sys.stderr)
     hide = tuple(path.resolve() for path in (arguments.submissions, arguments.out, sandbox.ROOT / "solutions"))
     key = arguments.key or secrets.token_hex(16)
     _make_writable(arguments.out)

@@ -109,7 +109,9 @@ def read_cells(path: Path) -> list[dict]:
     try:
         text = path.read_text(encoding="utf-8-sig")
         data = json.loads(text)
-    except (UnicodeDecodeError, ValueError, RecursionError):
+    except UnicodeDecodeError:
+        raise SubmissionError(f"{path.name} is not a notebook: its text is not UTF-8; save it again") from None
+    except (ValueError, RecursionError):
         raise SubmissionError(f"{path.name} is not a notebook: it is no valid JSON") from None
     version = data.get("nbformat") if isinstance(data, dict) else None
     if version in (1, 2, 3):

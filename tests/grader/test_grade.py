@@ -166,11 +166,16 @@ def test_hidden_cases_follow_the_key():
 
 @pytest.mark.parametrize(("arguments", "says"), [
     (["/nowhere"], "there is no folder /nowhere"),
-    (["{empty}"], "holds no notebooks"),
+    (["{empty}"], "holds no notebook of a chapter: expected student/NN_slug.ipynb"),
+    (["{packed}"], "only class.zip: unpack it there"),
     (["{empty}", "--exercises", "{empty}"], "holds no exercise notebooks"),
 ])
 def test_bad_arguments_are_one_line(tmp_path, arguments, says):
-    arguments = [text.format(empty=tmp_path) for text in arguments]
+    packed = tmp_path / "packed"
+    packed.mkdir()
+    (packed / "class.zip").touch()
+    arguments = [text.format(empty=tmp_path / "empty", packed=packed) for text in arguments]
+    (tmp_path / "empty").mkdir()
     with pytest.raises(GemmlabError, match=says) as raised:
         grade.main([*arguments, "--out", str(tmp_path / "out")])
     assert "\n" not in str(raised.value)

@@ -148,7 +148,7 @@ def test_a_notebook_without_answers(hand_in, data):
 
 @pytest.mark.parametrize(("text", "says"), [
     (b"{ not json", "no valid JSON"),
-    (b"\xff\xfe\x00", "no valid JSON"),
+    (b"\xff\xfe\x00", "not UTF-8"),
     (b"", "no valid JSON"),
     (b"[" * 100_000, "no valid JSON"),
     (b"[1, 2]", "nbformat None"),
