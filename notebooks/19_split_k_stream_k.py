@@ -43,6 +43,7 @@ print(gl.device().reason)
 # %%
 import kernels
 from gemmlab.plots.quantisation import efficiency, tiles_of
+from gemmlab.plots.table import Table
 from kernels import ROOT
 
 BF16 = dict.fromkeys(("a_dtype", "b_dtype", "c_dtype"), "bfloat16")
@@ -75,9 +76,10 @@ for tile in ((128, 128), (128, 256), (256, 160), (192, 200)):
 # - `wgmma` takes any multiple of 8 columns. Three consumer warpgroups have 64 rows each and 100 accumulators a thread;
 #   with four warpgroups a thread of the producer may keep 32 registers, one of a consumer 160.
 # - 200 columns of `B` are three boxes of 64 and one of 8, which comes by a tensor map of its own. In shared memory its
-#   rows take 128 bytes too, but only 16 are copied. Every other tile begins in the middle of a 32-byte sector: there the
-#   narrow box holds its *first* columns, so that the wide ones cut no sector in two.
-# - Four stages are 224 of 227 KB. With one tile per CTA `C` needs no memory of its own: at the end the ring is free.
+#   rows take 128 bytes too, but only 16 are copied. Every other tile begins in the middle of a 32-byte sector: there
+#   the narrow box holds its *first* columns, so that the wide ones cut no sector in two.
+# - Four stages are 224 of 227 KB. With one tile per CTA `C` needs no memory of its own: at the end a warpgroup's rows
+#   of `A` are free.
 
 # %%
 text = (ROOT / "hopper" / "k19_one_wave.cu").read_text()
@@ -282,14 +284,15 @@ MOVES = {
     "parts in": ("global", "ld", "ld.global.v4"),
     "from peers": ("shared", "ld", "ld.shared::cluster"),
 }
-print("MB requested".ljust(20), *(f"{what:>10}" for what in MOVES), "excess wavefronts")
+rows = []
 for kernel in (*WAYS, "k19_split_k", "k19_stream_k"):
-    c, moved = gl.count(kernel, 256, 256, 1024), dict.fromkeys(MOVES, 0)
-    for what, (space, op, start) in MOVES.items():
+    c, moved = gl.count(kernel, 256, 256, 1024), []
+    for space, op, start in MOVES.values():
         sites = (s for s in c.sites if (s.space, s.op) == (space, op))
-        moved[what] = sum(s.bytes for s in sites if s.opcode.startswith(start)) / 1e6
+        moved.append(sum(s.bytes for s in sites if s.opcode.startswith(start)) / 1e6)
     excess = c.total(space="shared").excess_wavefronts
-    print(f"{kernel:20}", *(f"{mb:10.2f}" for mb in moved.values()), f"{excess:10}")
+    rows.append((kernel, *(f"{mb:.2f}" for mb in moved), str(excess)))
+Table("MB requested (counted)", ("kernel", *MOVES, "excess wavefronts"), tuple(rows))
 
 # %% [markdown]
 # ## Predict, then measure
@@ -302,11 +305,12 @@ SHAPES = ((512, 512, 16384), (1024,) * 3, (2176,) * 3, (512, 4096, 4096), (4096,
 KERNELS = ("k18_cooperative", "k18_pingpong", "k19_one_wave", "k19_one_wave_64")
 KERNELS += ("k19_sliced_k", "k19_split_k", "k19_split_k_cluster4", "k19_split_k_cluster8")
 KERNELS += ("k19_stream_k", "k19_split_tail")
-print(" " * 20, *(f"{'x'.join(map(str, shape)):>14}" for shape in SHAPES))
+rows = []
 for name in KERNELS:
     found = [gl.measure(name, *shape) for shape in SHAPES]
-    print(f"{name:20}", *(f"{m.ratio:14.2f}" if m.ratio else f"{'-':>14}" for m in found))
-print("ratio to the best of cuBLAS; -: not recorded.", found[0].label)
+    rows.append((name, *(f"{m.ratio:.2f}" if m.ratio else "–" for m in found)))
+columns = ("kernel", *(" × ".join(map(str, shape)) for shape in SHAPES))
+Table("Share of cuBLAS's best", columns, tuple(rows), f"–: no record. {found[0].label}")
 
 # %%
 few = [r for kernel in KERNELS for r in gl.results.find(kernel, 512, 512, 16384)]
