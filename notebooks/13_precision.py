@@ -354,8 +354,8 @@ gl.plots.table.Table("Share of cuBLAS in that type", columns, tuple(rows))
 # %% [markdown]
 # **Outcome.** Wherever `C` has tiles for all SMs, 3xTF32 and BF16x6 stay a fifth ahead of cuBLAS's FP32 or more, at
 # `K = 512` too. 512 × 4096 makes 128 small tiles, one for nearly every SM, but 64 large ones, and TF32 drops to a third
-# of cuBLAS; at 1024³ all of them idle (chapter 19). Rows of 4,097 floats are copied one by one (chapter 12). INT8 has no
-# rival there: cuBLAS refuses such rows.
+# of cuBLAS; at 1024³ most SMs idle in either (chapter 19). Rows of 4,097 floats are copied one by one (chapter 12);
+# INT8 has no rival there, as cuBLAS refuses such rows.
 
 # %%
 gl.plots.recorded_roofline("H200", "tf32", kernels=FORMATS[:7])
