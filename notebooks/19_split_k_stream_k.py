@@ -310,7 +310,8 @@ for name in KERNELS:
     found = [gl.measure(name, *shape) for shape in SHAPES]
     rows.append((name, *(f"{m.ratio:.2f}" if m.ratio else "–" for m in found)))
 columns = ("kernel", *(" × ".join(map(str, shape)) for shape in SHAPES))
-Table("Share of cuBLAS's best", columns, tuple(rows), f"Times {found[0].label}; –: no record.")
+note = f"Times {found[0].label}; –: no record."
+Table("Share of cuBLAS's best", columns, tuple(rows), note)
 
 # %%
 few = [r for kernel in KERNELS for r in gl.results.find(kernel, 512, 512, 16384)]
