@@ -279,6 +279,8 @@ class Observer:
 
     def _proxy_reads(self, issue, addr, lanes):
         """Stores that a multiplication may not see: each warp reads for itself."""
+        if not self.proxies.in_shared:
+            return
         starts = lanes.starts
         for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
             slot, tid = int(lanes.slot[first]), int(lanes.tid[first])

@@ -51,8 +51,10 @@ class Proxies:
 
     def __init__(self, race, slots, n_threads):
         self.race, self.asynchronous, self.n_threads = race, race.asynchronous, n_threads
-        writes = any(s.op in ("st", "atom", "red") and s.space in ("global", "generic") for s in race.sites)
-        self.everywhere = GlobalFences(race.clocks) if writes else None
+        pairs = zip(race.sites, self.asynchronous, strict=False)
+        written = {s.space for s, moved in pairs if s.op not in ("", "ld") and not moved}  # by threads
+        self.everywhere = GlobalFences(race.clocks) if written & {"global", "generic"} else None
+        self.in_shared = bool(written & {"shared", "generic"})
         self.stamps = np.zeros((2, slots, n_threads, FENCES), np.int32)  # of each thread's latest fences
         self.known = {}  # (kind, slot) -> {warp: its latest fences (threads, stamp, what was ordered before)}
         self.latest = np.zeros(n_threads, np.int32)
@@ -129,6 +131,8 @@ class Proxies:
         are ordered before an operation that ``tid`` starts: (threads, shadow ids, how fenced).
         """
         race = self.race
+        if not reads and not self.in_shared:
+            return self.threads[:0], self.entry[:0], self.threads[:0]
         width = race.entries
         columns = np.arange(1, race.readers + 1) if reads else np.array([0, width - 2, width - 1])
         granules = (addr >> race.shift)[:, None] + np.arange(max(1, 16 >> race.shift))
