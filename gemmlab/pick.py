@@ -89,9 +89,9 @@ class Plan:
 
 
 PLANS = (  # where only power counts, the first of them
-    Plan("k18_pingpong", end=0.25, last=1.3),
     Plan("k18_cooperative", end=1.1),
-    Plan("k19_one_wave", end=2.9, again=3.0),
+    Plan("k18_pingpong", end=0.25, last=1.3),
+    Plan("k19_one_wave", end=2.0, again=3.0),
     Plan("k19_one_wave_64", across=True, end=0.1, again=2.5, crowded=1.3),
     Plan("k19_one_wave_128", end=1.4, again=3.0),
     Plan("k19_split_tail", last=1.5, split="tail", join=(4.0, 0.8)),

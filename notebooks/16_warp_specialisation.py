@@ -306,11 +306,11 @@ for kernel, m in found.items():
 print("4096 × 4096 × 4096, bf16,", found[LADDER[-1]].label)
 
 # %% [markdown]
-# **Outcome** (H200, 2026-11-30), in shares of cuBLAS. The ring brings a fifth; the roles themselves 2 % with the small
-# tile and 4 % with the wide one, which brings some 4 % too. Nor is that a surprise: eight warps that meet once in 512
-# cycles of multiplication lose little, and two CTAs per SM fill each other's gaps. What the roles buy is independence:
-# a producer can run ahead into the *next* tile while the consumers still store this one, and chapter 18 uses just
-# that.
+# **Outcome** (H200, 2026-11-30), in shares of cuBLAS. The ring brings a sixth, the wide tile another 7 to 10 %. The
+# roles themselves bring nothing: with the wide tile both kernels are level, with two CTAs per SM the one without roles
+# is even 3 % ahead. Nor is that a surprise: eight warps that meet once in 512 cycles of multiplication lose little,
+# and two CTAs per SM fill each other's gaps. What the roles buy is independence: a producer can run ahead into the
+# *next* tile while the consumers still store this one, and chapter 18 uses just that.
 #
 # Where does a CTA spend its time? The same kernel with stamps of the SM's clock before and after each wait, in a CTA
 # in the middle of the grid:

@@ -282,8 +282,8 @@ for kernel in PAIR:
                   f"DRAM: {dram / 1e9:.2f}")
 
 # %% [markdown]
-# **Outcome** (H200, 2026-11-30). 1.61 GB without sharing, as predicted; a third less with it, and no gain: the pair is
-# even 1 % slower. L2 was not the limit; in the timeline of chapter 16 the copies are ahead. DRAM reads stay the same
+# **Outcome** (H200, 2026-11-30). 1.61 GB without sharing, as predicted; a third less with it, and no gain: the two
+# are level. L2 was not the limit; in the timeline of chapter 16 the copies are ahead. DRAM reads stay the same
 # (the *share* of hits falls, as the requests that go away were hits). And the pair costs something: two CTAs must find
 # room at the same moment, meet at the start and at the end, and wait for the slower one, once per tile. A kernel that
 # stays for many tiles pays once: chapter 18.
