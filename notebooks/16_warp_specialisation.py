@@ -311,7 +311,8 @@ print("4096 × 4096 × 4096, bf16,", found[LADDER[-1]].label)
 # is even 3 % ahead. Nor is that a surprise: eight warps that meet once in 512 cycles of multiplication lose little,
 # and two CTAs per SM fill each other's gaps. What the roles buy is independence: a producer can run ahead into the
 # *next* tile while the consumers still store this one, and chapter 18 uses just that.
-#
+
+# %% [markdown]
 # Where does a CTA spend its time? The same kernel with stamps of the SM's clock before and after each wait, in a CTA
 # in the middle of the grid:
 

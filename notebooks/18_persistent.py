@@ -262,9 +262,10 @@ for shape in SHAPES:
 # **Outcome** (H200, 2026-11-30), in shares of cuBLAS. At 4096³ staying brings 13 % over one tile per CTA, up to the
 # library's rate. At `K = 512`, where a third of the time was lost at the ends of tiles, it nearly doubles the rate, and
 # ping-pong, which hides the epilogue too, adds 12 %. At 2048³ the two are level within 2 %.
-#
-# At 4096³ ping-pong is 3 % *behind*, at 8192³ 1 % ahead. It does not lack cycles: its tensor pipe is the busier one, 92 %
-# against 89 %. But a third more bytes arrive at the SMs (2.15 GB against 1.61), and `wgmma` reads a fifth more from
+
+# %% [markdown]
+# At 4096³ ping-pong is 3 % *behind*, at 8192³ 1 % ahead. It does not lack cycles: its tensor pipe is the busier one, 92
+# % against 89 %. But a third more bytes arrive at the SMs (2.15 GB against 1.61), and `wgmma` reads a fifth more from
 # shared memory (25 against 21 million wavefronts). Bytes cost energy, and the last section shows what that is worth.
 
 # %%
@@ -296,8 +297,8 @@ for kernel in PERSISTENT[1:]:
 
 # %% [markdown]
 # At the limit of 700 W the clock gives way, down from 1,980 MHz, and whoever spends less energy per FLOP is faster:
-# here the tile that moves fewer bytes. The library's kernel has the same shape as ours, by the way: 128 × 256 × 64, four stages,
-# clusters of two (its name in Nsight Compute says so).
+# here the tile that moves fewer bytes. The library's kernel has the same shape as ours, by the way: 128 × 256 × 64,
+# four stages, clusters of two (its name in Nsight Compute says so).
 
 # %% [markdown]
 # ## What limits us now?

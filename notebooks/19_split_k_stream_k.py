@@ -73,11 +73,11 @@ for tile in ((128, 128), (128, 256), (256, 160), (192, 200)):
 # 12 × 11 tiles of 192 × 200 are exactly 132: one wave. Nothing but habit asks for powers of two:
 
 # %% [markdown]
-# - `wgmma` takes any multiple of 8 columns. Three consumer warpgroups have 64 rows each and 100 accumulators a thread;
-#   with four warpgroups a thread of the producer may keep 32 registers, one of a consumer 160.
+# - `wgmma` takes any multiple of 8 columns. Three consumer warpgroups have 64 rows each, 100 accumulators a thread and up
+#   to 160 registers; the producer keeps 32.
 # - 200 columns of `B` are three boxes of 64 and one of 8, which comes by a tensor map of its own. In shared memory its
-#   rows take 128 bytes too, but only 16 are copied. Every other tile begins in the middle of a 32-byte sector: there
-#   the narrow box holds its *first* columns, so that the wide ones cut no sector in two.
+#   rows take 128 bytes too, but only 16 are copied. A tile that begins inside a 32-byte sector has its *first* columns
+#   in the narrow box, so that the wide ones cut no sector.
 # - Four stages are 224 of 227 KB. With one tile per CTA `C` needs no memory of its own: at the end a warpgroup's rows
 #   of `A` are free.
 
@@ -86,10 +86,9 @@ text = (ROOT / "hopper" / "k19_one_wave.cu").read_text()
 print(text[text.index("  } else {") : text.index("  __syncwarp")])
 
 # %% [markdown]
-# `store_vectors` turns each warp's rows round in shared memory, so that a lane writes 16 bytes of `C`, not 4, and two
-# lanes of one instruction a whole sector. The same kernel with tiles of 64 × 128 and one consumer makes 128 tiles of
-# 1024². Smaller tiles read more bytes per FLOP, though: 16 tiles of 128 × 128 cannot become 128 that way. What is left
-# to cut is K.
+# `store_vectors` turns a warp's rows round in shared memory: a lane writes 16 bytes of `C`, not 4, and two lanes a whole
+# sector. Tiles of 64 × 128 with one consumer make 128 tiles of 1024². But smaller tiles read more bytes per FLOP: 16
+# tiles of 128 × 128 cannot become 128 that way. What is left to cut is K.
 
 # %% [markdown]
 # ## The idea: four ways to share a tile
@@ -236,13 +235,12 @@ gl.check(sliced_k, rule=rule)
 
 # %% [markdown]
 # 1. **Release and acquire.** The data is written *before* `st.release` of the flag, and read after `ld.acquire` has
-#    seen it. A lane signals for its warp, behind `__syncwarp`: each lane tells another reader.
+#    seen it. A lane signals for its warp, behind `__syncwarp`.
 # 2. **A fixed order.** Parts are added in the order of their numbers, not of arrival: FP32 addition is not associative,
 #    and `atomicAdd` gives other bits every time.
 # 3. **All CTAs run.** Who spins on a flag occupies an SM; if the writer has not started, both wait for ever. Hence
 #    grids of at most one CTA per SM.
-# 4. **Flags go back to zero**, for the next launch. With a flag for each pair of writer and reader that is an ordinary
-#    store: nobody else looks at it any more.
+# 4. **Flags go back to zero**, for the next launch. With a flag for each writer and reader an ordinary store will do.
 
 # %%
 source = (ROOT / "hopper" / "k19_split_k.cu").read_text()
@@ -298,7 +296,7 @@ Table("MB requested (counted)", ("kernel", *MOVES, "excess wavefronts"), tuple(r
 # ## Predict, then measure
 #
 # **Predict** the best way at each of these: 16 tiles with a K of 16,384; 64 tiles; 289 tiles; 128 tiles in four rows;
-# and 1,024 tiles, where all that was done here is only cost.
+# and 1,024 tiles, where cutting is only cost.
 
 # %%
 SHAPES = ((512, 512, 16384), (1024,) * 3, (2176,) * 3, (512, 4096, 4096), (4096,) * 3)
@@ -325,10 +323,10 @@ gl.plots.recorded_roofline(
 )
 
 # %% [markdown]
-# **Outcome** (H200, 2026-11-30). For 16 tiles Split-K is best, level with cuBLAS, where the plain kernel has a fourth; it
-# pays in bytes, and from 64 tiles on is no better than doing nothing. At 1024³ and at 2176³ nothing that cuts K beats
-# *whole tiles of the right size*: one wave of 64 × 128, and of 192 × 200. With 1,024 tiles all of it is only cost. (At
-# 8192³, where tiles of 128 × 256 take 15.5 rounds, `k19_stream_k_256` is 2 % ahead of `k18_cooperative`.)
+# **Outcome** (H200, 2026-11-30). For 16 tiles Split-K is best, level with cuBLAS, where the plain kernel has a fourth;
+# it pays in bytes, and from 64 tiles on is no better than doing nothing. At 1024³ and at 2176³ nothing that cuts K
+# beats *whole tiles of the right size*: one wave of 64 × 128, and of 192 × 200. With 1,024 tiles all of it is only
+# cost. (At 8192³, where tiles of 128 × 256 take 15.5 rounds, `k19_stream_k_256` is 2 % ahead of `k18_cooperative`.)
 
 # %% [markdown]
 # ## Why equal shares are not equal time
@@ -342,7 +340,8 @@ gl.plots.recorded_roofline(
 # **Split tail** (`k19_split_tail`) keeps whole tiles for the full rounds and cuts only the rest, all at the same k. And
 # a cluster of eight has a third cost: clusters are placed on one GPC, and whatever SMs of a GPC do not fill eight stay
 # empty.
-#
+
+# %% [markdown]
 # ## What limits us now?
 #
 # > **Takeaway.** First choose a tile of which one wave fills the machine. What is still too few is cured along K, at a
