@@ -440,7 +440,7 @@ for name in ("mma_bf16", "mma_ldmatrix_bf16", "wgmma_bf16"):
 #
 # ## Exercises
 #
-# In [exercises/11_mma_and_ldmatrix.ipynb](../exercises/11_mma_and_ldmatrix.ipynb): **11.1** the seats of `B`, **11.2**
+# In [exercises/11_mma_and_ldmatrix.ipynb](../exercises/11_mma_and_ldmatrix.ipynb): **11.1** the seats of `A`, **11.2**
 # repair fragments, **11.3** a swizzle, **11.4** repair a pipeline.
 #
 # ## References

@@ -369,7 +369,7 @@ if m.record:
 # Both lose most of their speed: whoever can choose pads the rows of a matrix to multiples of 16 bytes.
 
 # %%
-RUNGS = ["k11_double_buffer", "k12_multistage", "k12_tile_order"]
+RUNGS = ["k11_double_buffer", "k12_tile_order"]
 counters = {kernel: gl.count(kernel, 128, 256, 256) for kernel in RUNGS}
 gl.plots.recorded_roofline(
     "H200", "bfloat16", kernels=RUNGS, bytes="requested", counters=counters

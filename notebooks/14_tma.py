@@ -511,7 +511,7 @@ gl.plots.table.Table(title, columns, tuple(rows))
 
 # %% [markdown]
 # **Outcome** (H200, 2026-11-30). With two stages a copy has less than one step to land; the third brings half as much
-# again, the fourth little. A warp that always asks costs a few percent, and so does `BK = 32`. TMA alone hardly passes
+# again, the fourth nothing. A warp that always asks costs some 4 %, `BK = 32` some 7 %. TMA alone hardly passes
 # `cp.async`; storing C by TMA brings more; CTAs that stay, and a warp that only asks, half as much once more: about
 # three steps of 67. **Predict** the same for `K = 512`: eight steps per tile.
 
