@@ -86,7 +86,8 @@ class RaceChecker:
         table, stride = (self.shared, self.granules) if in_shared else (self.global_, 0)
         offset = 0 if in_shared else self.memory.global_base
         homes = lanes.slot if home is None else home.astype(np.int32)
-        chosen, lane = self._chosen(kind, in_shared, offset, addr, lanes), 0
+        rows = kind == sh.LOAD and home is None and self.readers == FEW and not clocks.any_fence
+        chosen, lane = self._chosen(rows, in_shared, offset, addr, lanes), 0
         while lane < len(chosen):
             lane, n = sh.check_access(
                 table, self.lines, self.readers, stride, offset, self.shift, addr, nbytes, homes, lanes.slot, lanes.tid,
@@ -101,11 +102,13 @@ class RaceChecker:
         if kind == sh.STORE and not in_shared and self.count_stores:
             sh.count_stores(self.stores, offset, self.shift, addr, nbytes)
 
-    def _chosen(self, kind, in_shared, offset, addr, lanes):
-        """int64: the lanes that are checked first; the others tell nothing where these find nothing."""
+    def _chosen(self, rows, in_shared, offset, addr, lanes):
+        """int64: the lanes that are checked first: all, or with ``rows`` some; the others tell nothing where these find
+        nothing.
+        """
         if len(self.all_lanes) < lanes.n:
             self.all_lanes, self.some_lanes = np.arange(2 * lanes.n), np.empty(2 * lanes.n, np.int64)
-        if kind != sh.LOAD or self.readers != FEW or self.clocks.any_fence:
+        if not rows:
             return self.all_lanes[: lanes.n]
         where = self.lines, in_shared, offset, self.shift + 5
         return self.some_lanes[: sh.choose_readers(*where, addr, lanes.slot, lanes.tid, self.some_lanes)]
