@@ -288,10 +288,10 @@ print("4096 × 4096 × 4096, bf16,", found["k15_wgmma"].label)
 # %% [markdown]
 # **Outcome** (H200, 2026-11-30). `wgmma` without a pipeline is just behind the best `mma.sync` kernel, which has one
 # and never ends a CTA: 0.67 and 0.68 of cuBLAS in one comparison. It could be far more, for the tensor pipe works 58 %
-# of the time, against 88 %. (`k15_k_major` has another layout, another rival and another run.) `A` through registers
-# costs a quarter of the rate: 186 registers leave two CTAs to an SM instead of three, and nothing multiplies while
-# `ldmatrix` loads. The profiler's wavefronts of `wgmma` are 25.2 million of 128 bytes, 23.4 bytes per 1,000 FLOP: what
-# the emulator counts, and no bank conflict either.
+# of the time, against 88 %. (`k15_k_major` has another layout, rival and run.) `A` through registers costs a quarter of
+# the rate: 186 registers leave two CTAs to an SM instead of three, and nothing multiplies while `ldmatrix` loads. The
+# profiler's wavefronts of `wgmma` are 25.2 million of 128 bytes, 23.4 bytes per 1,000 FLOP: what the emulator counts,
+# and no bank conflict either.
 
 # %%
 gl.verdict("k15_wgmma")

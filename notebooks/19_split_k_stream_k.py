@@ -73,8 +73,8 @@ for tile in ((128, 128), (128, 256), (256, 160), (192, 200)):
 # 12 × 11 tiles of 192 × 200 are exactly 132: one wave. Nothing but habit asks for powers of two:
 
 # %% [markdown]
-# - `wgmma` takes any multiple of 8 columns. Three consumer warpgroups have 64 rows each, 100 accumulators a thread and up
-#   to 160 registers; the producer keeps 32.
+# - `wgmma` takes any multiple of 8 columns. Three consumer warpgroups have 64 rows each, 100 accumulators a thread and
+#   up to 160 registers; the producer keeps 32.
 # - 200 columns of `B` are three boxes of 64 and one of 8, which comes by a tensor map of its own. In shared memory its
 #   rows take 128 bytes too, but only 16 are copied. A tile that begins inside a 32-byte sector has its *first* columns
 #   in the narrow box, so that the wide ones cut no sector.
@@ -86,9 +86,9 @@ text = (ROOT / "hopper" / "k19_one_wave.cu").read_text()
 print(text[text.index("  } else {") : text.index("  __syncwarp")])
 
 # %% [markdown]
-# `store_vectors` turns a warp's rows round in shared memory: a lane writes 16 bytes of `C`, not 4, and two lanes a whole
-# sector. Tiles of 64 × 128 with one consumer make 128 tiles of 1024². But smaller tiles read more bytes per FLOP: 16
-# tiles of 128 × 128 cannot become 128 that way. What is left to cut is K.
+# `store_vectors` turns a warp's rows round in shared memory: a lane writes 16 bytes of `C`, not 4, and two lanes a
+# whole sector. Tiles of 64 × 128 with one consumer make 128 tiles of 1024². But smaller tiles read more bytes per FLOP:
+# 16 tiles of 128 × 128 cannot become 128 that way. What is left to cut is K.
 
 # %% [markdown]
 # ## The idea: four ways to share a tile
