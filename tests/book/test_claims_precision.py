@@ -44,3 +44,17 @@ def test_sums_inside_a_tensor_core_drift():
         for name in ("k09_wide_patch", "k13_3xtf32", "k13_3xtf32_inside")
     }
     assert drift["k13_3xtf32_inside"] > 20 * max(drift["k09_wide_patch"], drift["k13_3xtf32"])
+
+
+@pytest.mark.parametrize(("kernel", "kept"), [("k13_tf32", True), ("k13_3xtf32", True), ("k13_tf32_added", False)])
+def test_adding_half_a_bit_loses_the_nan_that_gpus_make(kernel, kept):
+    A, B = np.ones((2, 16, 16), np.float32)
+    A.view(np.uint32)[3, 4] = 0x7FFFFFFF
+    C = np.asarray(gl.run(kernel, A, B, backend="emulator"))
+    assert np.isnan(C[3]).all() == kept
+    assert (C[:3] == 16).all()
+
+
+@pytest.mark.parametrize(("target", "instruction"), [("sm_80", "cvt.rna.tf32.f32"), ("sm_90a", "cvt.rn.tf32.f32")])
+def test_rounding_to_tf32_is_one_instruction_of_ptx(target, instruction):
+    assert instruction in gl.compile("k13_tf32", target=target).ptx
