@@ -9,6 +9,15 @@ Several functions share the name of their module (`gl.check` is the function; `f
 """
 
 import importlib
+from pathlib import Path
+
+import kernels
+
+if Path(kernels.__file__ or "").resolve().parent != Path(__file__).resolve().parent.parent / "kernels":
+    raise ImportError(
+        f"another package called kernels ({kernels.__file__}) was imported before gemmlab: restart Python, and import "
+        "gemmlab first (in a notebook: run its first cell first)"
+    )
 
 from gemmlab import hardware, results, roofline, stages
 from gemmlab.check import CheckResult, check

@@ -21,6 +21,6 @@ def spec(name: str) -> Spec:
         if entry.name == name:
             return entry
     names = [entry.name for entry in LADDER]
-    alike = difflib.get_close_matches(name.lower(), names)
+    alike = difflib.get_close_matches(name.lower(), names, cutoff=0.8)
     hint = f"did you mean {' or '.join(alike)}?" if alike else f"the ladder has {', '.join(names)}"
     raise KeyError(f"no kernel {name!r}; {hint}")

@@ -160,3 +160,12 @@ def test_as_a_module():
     command = [sys.executable, "-m", "gemmlab", "check", "nope"]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2 and done.stderr.startswith("gemmlab: no kernel 'nope'")
+
+
+def test_another_package_called_kernels_is_named():
+    """Hugging Face has one, which may be imported first on Colab."""
+    code = "import sys, types; k = types.ModuleType('kernels'); k.__file__ = '/x/kernels/__init__.py'; "
+    code += "sys.modules['kernels'] = k\ntry: import gemmlab\nexcept ImportError as error: print(error)"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.startswith("another package called kernels (/x/kernels/__init__.py)") and not done.stderr
