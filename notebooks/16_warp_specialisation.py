@@ -257,7 +257,11 @@ for threads in (384, 512):
 
 # %% [markdown]
 # With two consumers all fits into 168. With a third, 128 registers cannot hold 128 accumulators and an address, and the
-# assembler says so. `setmaxnreg` pays where a consumer holds more: `A` in registers, scales, attention's softmax.
+# assembler says so; with `setmaxnreg` (32 and 160) it says the same, for one instruction must fit into what the kernel
+# starts with. Several together may hold more: 192 accumulators, three tiles of 64 × 128, compile beside
+# `setmaxnreg_inc<240>` without a spill. Without it 4.8 KB are spilled, and ptxas serialises every `wgmma` (C7511). So
+# the text is right where a consumer holds more than the average: larger tiles, `A` in registers, scales, attention's
+# softmax.
 
 # %% [markdown]
 # ## A pipeline that guides print

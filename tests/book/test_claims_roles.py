@@ -29,6 +29,30 @@ def test_setmaxnreg_takes_multiples_of_8_from_24_to_256(value, message):
         gl.compile(source, target="sm_90a")
 
 
+def test_192_accumulators_fit_beside_setmaxnreg_and_spill_without():
+    text = kernels.spec("k16_two_consumers").path.read_text(encoding="utf-8")
+    for old, new in (
+        ("BM = 128, BN = 256, STAGES = 4", "BM = 384, BN = 128, STAGES = 3"),
+        ("(threadIdx.x / 128 - 1) * 64", "(threadIdx.x / 128 - 1) * 192"),
+        ("float acc[1][BN / 2]", "float acc[3][BN / 2]"),
+        ("wgmma_wait_group<0>(acc[0]);", "for (auto& part : acc) wgmma_wait_group<0>(part);"),
+        ("store_direct<BN>(acc[0],", "for (int i = 0; i < 3; ++i, row += 64) store_direct<BN>(acc[i],"),
+    ):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    beside = gl.compile(gl.cuda_source(text, "two_consumers"), target="sm_90a")
+    without = gl.compile(gl.cuda_source(re.sub(r".*setmaxnreg.*\n", "", text), "two_consumers"), target="sm_90a")
+    assert beside.spill_bytes == 0 and without.spill_bytes > 1000
+    assert any("C7511" in message for message in without.messages)
+
+
+def test_setmaxnreg_does_not_widen_what_one_instruction_may_hold():
+    text = kernels.spec("k16_two_consumers").path.read_text(encoding="utf-8").replace("(384, 1)", "(512, 1)")
+    text = text.replace("dec<24>", "dec<32>").replace("inc<240>", "inc<160>")
+    with pytest.raises(gl.GemmlabError, match="C7602"):
+        gl.compile(gl.cuda_source(text, "two_consumers"), target="sm_90a")
+
+
 def test_without_setmaxnreg_two_consumers_fit_and_a_third_does_not_spill():
     spec = kernels.spec("k16_two_consumers")
     plain = re.sub(r".*setmaxnreg.*\n", "", spec.path.read_text(encoding="utf-8"))
