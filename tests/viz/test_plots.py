@@ -269,7 +269,7 @@ def test_the_small_table_tells_what_is_recorded(monkeypatch):
     assert "2026-11-30, 4096 × 4096 × 4096" in str(table) and "<td" in table._repr_html_()
     records[0] = records[0] | {"profile": {"tensor_pct": 61.7}}
     table = plots.ladder_table({"k03_naive": ("0.7", "L1 sectors"), "k04_coalesced": ("5", "L1 requests")})
-    assert [row[4] for row in table.rows] == ["62 %", ""] and "Nsight Compute" in table.note
+    assert [row[4] for row in table.rows] == ["62 %", "–"] and "Nsight Compute" in table.note
 
 
 def test_captions_stay_inside_the_figure(monkeypatch):
