@@ -252,10 +252,23 @@ extern "C" __global__ void store_then_flag(map_t c, const float* cread, float* o
   }
 }
 
-// Ordinary stores, fenced, then loaded by TMA in another block.
-extern "C" __global__ void workspace_then_tma(map_t w, float* wp, float* out, unsigned* flag) {
+// Tiles that 256 threads hand out to `out`, one in each round: thread 0 calls bring(tile, barrier, round), which copies it.
+template <class Bring>
+__device__ __forceinline__ void hand_out(float* out, Bring bring, int rounds = 1) {
   __shared__ alignas(128) float tile[8][32];
   __shared__ mbar_t b;
+  int t = threadIdx.x;
+  init_one(&b, 1);
+  for (int i = 0; i < rounds; ++i) {
+    if (i > 0) { fence_async(); __syncthreads(); }
+    if (t == 0) { arrive_expect(&b, sizeof(tile)); bring(tile, &b, i); }
+    wait(&b, i & 1);
+    out[256 * i + t] = tile[t / 32][t % 32];
+  }
+}
+
+// Ordinary stores, fenced, then loaded by TMA in another block.
+extern "C" __global__ void workspace_then_tma(map_t w, float* wp, float* out, unsigned* flag) {
   int t = threadIdx.x;
   if (blockIdx.x == 0) {
     wp[t] = t;
@@ -263,22 +276,16 @@ extern "C" __global__ void workspace_then_tma(map_t w, float* wp, float* out, un
     __syncthreads();
     if (t == 0) raise_flag(flag);
   } else {
-    init_one(&b, 1);
-    if (t == 0) {
+    hand_out(out, [&](void* tile, mbar_t* b, int i) {
       await(flag, 1);
       asm volatile("fence.proxy.async;" ::: "memory");
-      arrive_expect(&b, 1024);
-      load2(tile, &w, 0, 0, &b);
-    }
-    wait(&b, 0);
-    out[t] = tile[t / 32][t % 32];
+      load2(tile, &w, 0, 0, b);
+    });
   }
 }
 
 // Ordinary stores of each round, fenced by their writers; the reader is late and fences nothing.
 extern "C" __global__ void rounds_ahead(map_t w, float* wp, float* out, unsigned* flag, int rounds) {
-  __shared__ alignas(128) float tile[8][32];
-  __shared__ mbar_t b;
   int t = threadIdx.x;
   if (blockIdx.x == 0) {
     for (int i = 0; i < rounds; ++i) {
@@ -288,25 +295,15 @@ extern "C" __global__ void rounds_ahead(map_t w, float* wp, float* out, unsigned
       if (t == 0) raise_flag(flag + i);
     }
   } else {
-    init_one(&b, 1);
-    for (int i = 0; i < rounds; ++i) {
-      if (t == 0) {
-        await(flag + i, 1);
-        arrive_expect(&b, 1024);
-        load2(tile, &w, 0, 8 * i, &b);
-      }
-      wait(&b, i & 1);
-      out[256 * i + t] = tile[t / 32][t % 32];
-      fence_async();
-      __syncthreads();
-    }
+    hand_out(out, [&](void* tile, mbar_t* b, int i) {
+      await(flag + i, 1);
+      load2(tile, &w, 0, 8 * i, b);
+    }, rounds);
   }
 }
 
 // One thread fences for its block, behind the barrier.
 extern "C" __global__ void one_fences_for_all(map_t w, float* wp, float* out, unsigned* flag) {
-  __shared__ alignas(128) float tile[8][32];
-  __shared__ mbar_t b;
   int t = threadIdx.x;
   if (blockIdx.x == 0) {
     wp[t] = t;
@@ -316,21 +313,15 @@ extern "C" __global__ void one_fences_for_all(map_t w, float* wp, float* out, un
       raise_flag(flag);
     }
   } else {
-    init_one(&b, 1);
-    if (t == 0) {
+    hand_out(out, [&](void* tile, mbar_t* b, int i) {
       await(flag, 1);
-      arrive_expect(&b, 1024);
-      load2(tile, &w, 0, 0, &b);
-    }
-    wait(&b, 0);
-    out[t] = tile[t / 32][t % 32];
+      load2(tile, &w, 0, 0, b);
+    });
   }
 }
 
 // A third block fences on the way from the writer to the reader; there, another thread than the reader waits for it.
 extern "C" __global__ void relay_fences(map_t w, float* wp, float* out, unsigned* flag) {
-  __shared__ alignas(128) float tile[8][32];
-  __shared__ mbar_t b;
   int t = threadIdx.x;
   if (blockIdx.x == 0) {
     wp[t] = t;
@@ -343,15 +334,9 @@ extern "C" __global__ void relay_fences(map_t w, float* wp, float* out, unsigned
       raise_flag(flag + 1);
     }
   } else {
-    init_one(&b, 1);
     if (t == 64) await(flag + 1, 1);
     __syncthreads();
-    if (t == 0) {
-      arrive_expect(&b, 1024);
-      load2(tile, &w, 0, 0, &b);
-    }
-    wait(&b, 0);
-    out[t] = tile[t / 32][t % 32];
+    hand_out(out, [&](void* tile, mbar_t* b, int i) { load2(tile, &w, 0, 0, b); });
   }
 }
 
