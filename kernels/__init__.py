@@ -10,9 +10,10 @@ from kernels.simt.specs import SPECS as SIMT
 from kernels.spec import ROOT, Spec
 from kernels.tensor.specs import SPECS as TENSOR
 
-__all__ = ["LADDER", "ROOT", "Spec", "spec"]
+__all__ = ["LADDER", "ROOT", "RUNGS", "Spec", "spec"]
 
 LADDER = (*SIMT, *TENSOR, *HOPPER)
+RUNGS = tuple(sorted((entry for entry in LADDER if entry.rung is not None), key=lambda entry: entry.rung))
 
 
 def spec(name: str) -> Spec:

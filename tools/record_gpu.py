@@ -143,9 +143,8 @@ def main(argv=None) -> int:
         print(f"no GPU to measure on: {here.reason}", file=sys.stderr)
         return 2
     try:
-        specs = [kernels.spec(name) for name in options.kernels] or [
-            s for s in kernels.LADDER if s.rung is not None and s.runs_on(here.cc)
-        ]
+        specs = [kernels.spec(name) for name in options.kernels]
+        specs = specs or [s for s in kernels.RUNGS if s.runs_on(here.cc)]
     except KeyError as error:
         print(error.args[0], file=sys.stderr)
         return 2

@@ -86,7 +86,7 @@ def ladder(directory: Path | None = None) -> str:
     data = data_of(directory)
     records = {r["kernel"]: r for r in cold(data) if (r["M"], r["N"], r["K"]) == SHAPE}
     rows, shown = [], []
-    for spec in sorted((s for s in kernels.LADDER if s.rung is not None), key=lambda s: s.rung):
+    for spec in kernels.RUNGS:
         record = records.get(spec.name)
         shown += [record] if record else []
         rate = [three_digits(record["tflops"]), share(record)] if record else [NONE, NONE]
@@ -100,7 +100,7 @@ def climb(directory: Path | None = None) -> str:
     data, rows = data_of(directory), []
     records = {r["kernel"]: r for r in cold(data) if (r["M"], r["N"], r["K"]) == SHAPE}
     for folder, part in PARTS.items():
-        rungs = [s for s in kernels.LADDER if s.rung is not None and s.file.startswith(f"{folder}/")]
+        rungs = [s for s in kernels.RUNGS if s.file.startswith(f"{folder}/")]
         found = sorted((records[s.name] for s in rungs if s.name in records), key=lambda r: r["tflops"])
         chapters = sorted({s.chapter for s in rungs})
         span = f"{chapters[0]} to {chapters[-1]}"
@@ -110,7 +110,7 @@ def climb(directory: Path | None = None) -> str:
         rates = [three_digits(found[0]["tflops"]), three_digits(found[-1]["tflops"]), share(found[-1])]
         rows.append([part, span, rungs[0].a_dtype, *rates, f"`{found[-1]['kernel']}`"])
     head = ["part", "chapters", "type", "slowest rung, TFLOP/s", "fastest rung, TFLOP/s", "share of cuBLAS", "which"]
-    shown = [records[s.name] for s in kernels.LADDER if s.rung is not None and s.name in records]
+    shown = [records[s.name] for s in kernels.RUNGS if s.name in records]
     return table(head, rows, right=3) + caption(data, shown)
 
 

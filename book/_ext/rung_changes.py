@@ -28,8 +28,8 @@ class RungChanges(CourseDirective):
     """A closed box for each rung: its title, how many lines changed, and the diff against the rung below."""
 
     def run(self) -> list[nodes.Node]:
-        rungs = {spec.rung: spec for spec in kernels.LADDER if spec.rung and spec.prev}
-        return self.markdown("\n".join(self.box(kernels.spec(spec.prev), spec) for _, spec in sorted(rungs.items())))
+        boxes = [self.box(kernels.spec(spec.prev), spec) for spec in kernels.RUNGS if spec.prev]
+        return self.markdown("\n".join(boxes))
 
     def box(self, below: Spec, spec: Spec) -> str:
         self.env.note_dependency(str(spec.path))

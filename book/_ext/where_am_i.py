@@ -15,12 +15,12 @@ def link(text: str, target: str, **attributes) -> nodes.reference:
 
 def rungs_of(number: str) -> tuple[int, ...]:
     """Return the rungs of the ladder that a chapter adds, lowest first."""
-    return tuple(sorted(spec.rung for spec in kernels.LADDER if spec.rung and spec.chapter == number))
+    return tuple(spec.rung for spec in kernels.RUNGS if spec.chapter == number)
 
 
 def spelled(rungs: tuple[int, ...]) -> str:
     """Return rungs in words: "rungs 4 to 6 of 24"."""
-    last = max(spec.rung for spec in kernels.LADDER if spec.rung)
+    last = kernels.RUNGS[-1].rung
     if not rungs:
         return "no rung of its own"
     return f"rung {rungs[0]} of {last}" if len(rungs) == 1 else f"rungs {rungs[0]} to {rungs[-1]} of {last}"
