@@ -146,7 +146,7 @@ class ExerciseList(CourseDirective):
         rows += ["| | Exercise | Answer | Target |", "|---|---|---|---|"]
         for item in exercises:
             answer, target = self.KINDS[item.kind]
-            if item.kind == "value" and not item.rel:
+            if item.kind == "value" and item.rel < 0.005:  # a whole number
                 target = "Exactly the right one."
             target = (said[item.id] or target.format(rel=getattr(item, "rel", 0))).replace("|", "\\|")
             rows.append(f"| {item.id} | {item.title} | {answer} | {target} |")
